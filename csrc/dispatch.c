@@ -1,0 +1,76 @@
+#include "dispatch.h"
+
+#include <string.h>
+
+#define EVK_TABLE(isa) \
+    static const evk_kernels evk_table_##isa = {#isa EVK_ENTRIES(isa)};
+#define EVK_ENTRIES(isa) \
+    , evk_exp_##isa, evk_logistic_##isa, evk_tanh_##isa, evk_tanpi_##isa, evk_lstm_step_##isa, \
+        evk_lstm_step_lanes_##isa, evk_gram_row_##isa, evk_gram_fill_##isa, evk_decide_##isa, evk_qp_begin_##isa, \
+        evk_qp_run_##isa, evk_qp_certify_##isa
+
+#define X(type, name, parameters) type evk_##name##_scalar parameters;
+EVK_KERNELS(X)
+#undef X
+EVK_TABLE(scalar)
+#ifdef EVK_HAVE_AVX2
+#define X(type, name, parameters) type evk_##name##_avx2 parameters;
+EVK_KERNELS(X)
+#undef X
+EVK_TABLE(avx2)
+#endif
+#ifdef EVK_HAVE_AVX512
+#define X(type, name, parameters) type evk_##name##_avx512 parameters;
+EVK_KERNELS(X)
+#undef X
+EVK_TABLE(avx512)
+#endif
+
+static const evk_kernels *const evk_tables[] = {
+    &evk_table_scalar,
+#ifdef EVK_HAVE_AVX2
+    &evk_table_avx2,
+#endif
+#ifdef EVK_HAVE_AVX512
+    &evk_table_avx512,
+#endif
+};
+enum { N_TABLES = sizeof evk_tables / sizeof *evk_tables };
+
+const evk_kernels *evk_kernels_at(size_t k)
+{
+    return k < N_TABLES ? evk_tables[k] : NULL;
+}
+
+int evk_kernels_supported(const evk_kernels *kernels)
+{
+#if defined(__x86_64__)
+    if (strcmp(kernels->name, "avx2") == 0)
+        return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+    if (strcmp(kernels->name, "avx512") == 0)
+        return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
+               __builtin_cpu_supports("avx512vl");
+#endif
+    return strcmp(kernels->name, "scalar") == 0;
+}
+
+evk_status evk_kernels_select(const char *name, const evk_kernels **out)
+{
+    *out = NULL;
+    if (name == NULL || *name == '\0') {
+        size_t k = N_TABLES;
+        while (k-- > 0)
+            if (evk_kernels_supported(evk_tables[k])) {
+                *out = evk_tables[k];
+                return EVK_OK;
+            }
+    }
+    for (size_t k = 0; name != NULL && k < N_TABLES; k++)
+        if (strcmp(name, evk_tables[k]->name) == 0) {
+            if (!evk_kernels_supported(evk_tables[k]))
+                return EVK_ERR_UNSUPPORTED_SIMD;
+            *out = evk_tables[k];
+            return EVK_OK;
+        }
+    return EVK_ERR_UNKNOWN_SIMD;
+}

@@ -1,0 +1,98 @@
+#include "gram.h"
+
+#include "gram_row.h"
+#include "kernels.h"
+#include "vecmath.h"
+
+static inline pk integer_power(pk base, int32_t exponent)
+{
+    pk result = pk_set1(1.0);
+    for (; exponent > 0; exponent >>= 1) {
+        if (exponent & 1)
+            result = pk_mul(result, base);
+        base = pk_mul(base, base);
+    }
+    return result;
+}
+
+/* sum over the features of (x - z)^2 or x z, for the eight points at x[h * stride] */
+static inline __attribute__((always_inline)) pk finish(const evk_kernel *kernel, pk sum)
+{
+    switch (kernel->kind) {
+    case EVK_RBF:
+        return pk_exp(pk_mul(pk_set1(-kernel->gamma), sum));
+    case EVK_POLY:
+        return integer_power(pk_fma(pk_set1(kernel->gamma), sum, pk_set1(kernel->coef0)), kernel->degree);
+    default:
+        return sum;
+    }
+}
+
+static inline __attribute__((always_inline)) pk pairwise(const evk_kernel *kernel, const double *x, size_t stride,
+                                                         const double *z, size_t z_stride, size_t d)
+{
+    pk sum = pk_set1(0.0);
+    if (kernel->kind == EVK_RBF)
+        for (size_t h = 0; h < d; h++) {
+            const pk difference = pk_sub(pk_load(x + h * stride), pk_set1(z[h * z_stride]));
+            sum = pk_fma(difference, difference, sum);
+        }
+    else
+        for (size_t h = 0; h < d; h++)
+            sum = pk_fma(pk_load(x + h * stride), pk_set1(z[h * z_stride]), sum);
+    return finish(kernel, sum);
+}
+
+/* row[j] = K(x_j, z) for begin <= j < end, both multiples of eight */
+void EVK_FN(gram_row)(const evk_kernel *kernel, const evk_columns *x, size_t begin, size_t end, const double *z,
+                      size_t z_stride, double *row)
+{
+    for (size_t j = begin; j < end; j += EVK_LANES)
+        pk_store(row + j, pairwise(kernel, x->x + j, x->ld, z, z_stride, x->d));
+}
+
+/* The whole matrix and its diagonal: the packs on and right of the diagonal are computed, the rest is mirrored. */
+void EVK_FN(gram_fill)(evk_gram *gram)
+{
+    const evk_columns *x = &gram->points;
+    for (size_t i = 0; i < x->n; i++) {
+        double *row = gram->rows + i * x->ld;
+        const size_t first = i / EVK_LANES * EVK_LANES;
+        EVK_FN(gram_row)(gram->kernel, x, first, x->ld, x->x + i, x->ld, row);
+        for (size_t j = x->n; j < x->ld; j++)
+            row[j] = 0.0;
+        for (size_t j = first + EVK_LANES; j < x->n; j++)
+            gram->rows[j * x->ld + i] = row[j];
+        gram->diagonal[i] = row[i];
+        gram->slot_of[i] = gram->owner_of[i] = (int32_t)i;
+    }
+    for (size_t j = x->n; j < x->ld; j++)
+        gram->diagonal[j] = 0.0;
+    gram->n_computed = (int64_t)x->n;
+}
+
+/* decisions[n][n_outputs] = bias + sum over the support vectors of coef[n_sv][n_outputs] K(sv, x).
+ * work holds (d + n_outputs) packs. Lanes are points, so a point's value does not depend on its neighbours. */
+void EVK_FN(decide)(const evk_kernel *kernel, const double *x, size_t n, size_t d, const double *sv, size_t n_sv,
+                    const double *coef, const double *bias, size_t n_outputs, double *work, double *decisions)
+{
+    double *points = work, *sums = work + d * EVK_LANES;
+    for (size_t i = 0; i < n; i += EVK_LANES) {
+        const size_t m = n - i < EVK_LANES ? n - i : EVK_LANES;
+        for (size_t h = 0; h < d; h++)
+            for (size_t k = 0; k < EVK_LANES; k++)
+                points[h * EVK_LANES + k] = k < m ? x[(i + k) * d + h] : 0.0;
+        for (size_t o = 0; o < n_outputs; o++)
+            pk_store(sums + o * EVK_LANES, pk_set1(bias[o]));
+        for (size_t j = 0; j < n_sv; j++) {
+            const pk value = pairwise(kernel, points, EVK_LANES, sv + j * d, 1, d);
+            for (size_t o = 0; o < n_outputs; o++) {
+                double *sum = sums + o * EVK_LANES;
+                pk_store(sum, pk_fma(value, pk_set1(coef[j * n_outputs + o]), pk_load(sum)));
+            }
+        }
+        for (size_t k = 0; k < m; k++)
+            for (size_t o = 0; o < n_outputs; o++)
+                decisions[(i + k) * n_outputs + o] = sums[o * EVK_LANES + k];
+    }
+}

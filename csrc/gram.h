@@ -1,0 +1,37 @@
+/* Kernel functions, Gram matrices and decision functions. */
+#ifndef EVK_GRAM_H
+#define EVK_GRAM_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "status.h"
+
+typedef enum evk_kernel_kind { EVK_LINEAR = 0, EVK_POLY = 1, EVK_RBF = 2 } evk_kernel_kind;
+
+/* linear: x.z   poly: (gamma x.z + coef0)^degree   rbf: exp(-gamma |x - z|^2) */
+typedef struct evk_kernel {
+    int32_t kind, degree;
+    double gamma, coef0;
+} evk_kernel;
+
+/* n points of d features stored feature by feature: x[h * ld + j]; ld is n rounded up to whole packs, the rest 0. */
+typedef struct evk_columns {
+    const double *x;
+    size_t n, d, ld;
+} evk_columns;
+
+/* A Gram matrix whose rows are filled once at the start or on demand.
+ * Memory for n_slots rows of ld doubles; with fewer slots than rows the least recently used row gives way. */
+typedef struct evk_gram {
+    const evk_kernel *kernel;
+    evk_columns points;
+    double *rows;                 /* n_slots * ld */
+    double *diagonal;             /* ld */
+    int32_t *slot_of, *owner_of;  /* n, n_slots; -1 = none */
+    uint8_t *recent;              /* n_slots: second chance of the eviction clock */
+    size_t n_slots, hand;
+    int64_t n_computed;           /* rows computed so far */
+} evk_gram;
+
+#endif

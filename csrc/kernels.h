@@ -1,0 +1,49 @@
+/* The functions that are compiled once per instruction set, and the table that carries one set of them. */
+#ifndef EVK_KERNELS_H
+#define EVK_KERNELS_H
+
+#include "gram.h"
+#include "lstm.h"
+#include "qp.h"
+
+/* One line a kernel: X(return type, name, parameters). */
+#define EVK_KERNELS(X) \
+    X(void, exp, (const double *x, size_t n, double *y)) \
+    X(void, logistic, (const double *x, size_t n, double *y)) \
+    X(void, tanh, (const double *x, size_t n, double *y)) \
+    X(void, tanpi, (const double *x, size_t n, double *y)) \
+    X(void, lstm_step, \
+      (const evk_lstm *net, const double *weights, const double *x, const double *phi_before, double *state, \
+       double *phi)) \
+    X(void, lstm_step_lanes, \
+      (const evk_lstm *net, const double *weights, const double *x, const double *phi_before, double *state, \
+       double *phi)) \
+    X(void, gram_row, \
+      (const evk_kernel *kernel, const evk_columns *x, size_t begin, size_t end, const double *z, size_t z_stride, \
+       double *row)) \
+    X(void, gram_fill, (evk_gram * gram)) \
+    X(void, decide, \
+      (const evk_kernel *kernel, const double *x, size_t n, size_t d, const double *sv, size_t n_sv, const double *coef, \
+       const double *bias, size_t n_outputs, double *work, double *decisions)) \
+    X(void, qp_begin, (evk_qp * qp)) \
+    X(int, qp_run, (evk_qp * qp, int64_t budget)) \
+    X(void, qp_certify, (evk_qp * qp))
+
+#define EVK_CAT3_(a, b, c) a##b##c
+#define EVK_CAT3(a, b, c) EVK_CAT3_(a, b, c)
+#define EVK_FN(name) EVK_CAT3(evk_##name, _, EVK_ISA)
+
+typedef struct evk_kernels {
+    const char *name;
+#define X(type, name, parameters) type(*name) parameters;
+    EVK_KERNELS(X)
+#undef X
+} evk_kernels;
+
+#ifdef EVK_ISA /* inside a kernel source: declare this instruction set's functions */
+#define X(type, name, parameters) type EVK_FN(name) parameters;
+EVK_KERNELS(X)
+#undef X
+#endif
+
+#endif

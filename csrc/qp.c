@@ -1,0 +1,419 @@
+/* Sequential minimal optimisation (second-order working sets, Fan, Chen and Lin 2005) with Newton steps in between.
+ *
+ * SMO finds the set of free variables quickly but then crawls, the more so the larger C is. Every few steps the free
+ * variables are therefore moved jointly to the minimum of the objective on their face, by a Cholesky factor that is
+ * kept up to date from step to step. Both kinds of step lower the objective and keep beta feasible. */
+#include "qp.h"
+
+#include "gram_row.h"
+#include "kernels.h"
+#include "vecmath.h"
+
+#define TAU 1e-12             /* least curvature of a pair, relative to nothing: kernels are of order one */
+#define DEPENDENT 1e-13       /* a pivot below this share of the diagonal counts as linearly dependent */
+#define MAX_RECHECKS 20
+#define FIRST_NEWTON 16
+#define NEWTON_INTERVAL 8
+
+/* sum of a_k b_k: eight partial sums, then the rest one by one */
+static inline double dot(const double *a, const double *b, size_t n)
+{
+    pk sum = pk_set1(0.0);
+    size_t k = 0;
+    for (; k + EVK_LANES <= n; k += EVK_LANES)
+        sum = pk_fma(pk_load(a + k), pk_load(b + k), sum);
+    double rest = k > 0 ? pk_sum(sum) : 0.0;
+    for (; k < n; k++)
+        rest = fma(a[k], b[k], rest);
+    return rest;
+}
+
+static inline double *row_of(evk_face *face, size_t k)
+{
+    return face->factor + k * face->ld;
+}
+
+/* how far beta_i may rise or fall before it meets a bound or zero, where the slope of epsilon |beta| changes */
+static inline double room_up(const evk_qp *qp, size_t i)
+{
+    return qp->beta[i] < 0.0 && qp->epsilon > 0.0 ? -qp->beta[i] : qp->upper[i] - qp->beta[i];
+}
+
+static inline double room_down(const evk_qp *qp, size_t i)
+{
+    return qp->beta[i] > 0.0 && qp->epsilon > 0.0 ? qp->beta[i] : qp->beta[i] - qp->lower[i];
+}
+
+static inline void set_masks(evk_qp *qp, size_t i)
+{
+    const double b = qp->beta[i];
+    qp->up_mask[i] = b < qp->upper[i] ? (b < 0.0 ? qp->epsilon : -qp->epsilon) : -INFINITY;
+    qp->low_mask[i] = b > qp->lower[i] ? (b > 0.0 ? -qp->epsilon : qp->epsilon) : INFINITY;
+}
+
+static inline int is_free(const evk_qp *qp, size_t i)
+{
+    const double b = qp->beta[i];
+    return b != 0.0 && b > qp->lower[i] && b < qp->upper[i];
+}
+
+/* residual -= step (a - b), b or both may be missing; then the extremes of residual + masks */
+static inline __attribute__((always_inline)) void update(evk_qp *qp, double step, const double *a, const double *b)
+{
+    const size_t ld = qp->gram->points.ld;
+    const pk s = pk_set1(step);
+    pk best = pk_set1(-INFINITY), where = pk_set1(0.0), least = pk_set1(INFINITY);
+    static const double first[EVK_LANES] = {0, 1, 2, 3, 4, 5, 6, 7};
+    pk index = pk_load(first);
+    for (size_t j = 0; j < ld; j += EVK_LANES) {
+        pk r = pk_load(qp->residual + j);
+        if (a != NULL) {
+            const pk change = b != NULL ? pk_sub(pk_load(a + j), pk_load(b + j)) : pk_load(a + j);
+            r = pk_fnma(s, change, r);
+            pk_store(qp->residual + j, r);
+        }
+        const pk up = pk_add(r, pk_load(qp->up_mask + j));
+        const pk_mask better = pk_gt(up, best);
+        best = pk_select(better, up, best);
+        where = pk_select(better, index, where);
+        least = pk_min(pk_add(r, pk_load(qp->low_mask + j)), least);
+        index = pk_add(index, pk_set1((double)EVK_LANES));
+    }
+    double value[EVK_LANES], place[EVK_LANES], low[EVK_LANES];
+    pk_store(value, best);
+    pk_store(place, where);
+    pk_store(low, least);
+    size_t k_best = 0;
+    for (size_t k = 1; k < EVK_LANES; k++) {
+        if (value[k] > value[k_best] || (value[k] == value[k_best] && place[k] < place[k_best]))
+            k_best = k;
+        low[0] = low[k] < low[0] ? low[k] : low[0];
+    }
+    qp->up_max = value[k_best];
+    qp->up_index = (size_t)place[k_best];
+    qp->low_min = low[0];
+}
+
+/* the partner of i that promises the largest decrease: (up_max - low_j)^2 / curvature, compared without dividing */
+static size_t second_order_partner(const evk_qp *qp, size_t i, const double *row)
+{
+    const evk_gram *gram = qp->gram;
+    const size_t ld = gram->points.ld;
+    const pk up = pk_set1(qp->up_max), tau = pk_set1(TAU), own = pk_set1(gram->diagonal[i]), zero = pk_set1(0.0);
+    static const double first[EVK_LANES] = {0, 1, 2, 3, 4, 5, 6, 7};
+    pk index = pk_load(first), where = zero, top = zero, bottom = pk_set1(1.0);
+    for (size_t j = 0; j < ld; j += EVK_LANES) {
+        const pk low = pk_add(pk_load(qp->residual + j), pk_load(qp->low_mask + j));
+        const pk difference = pk_max(pk_sub(up, low), zero);
+        pk curvature = pk_add(own, pk_load(gram->diagonal + j));
+        curvature = pk_max(tau, pk_fnma(pk_set1(2.0), pk_load(row + j), curvature));
+        const pk square = pk_mul(difference, difference);
+        const pk_mask better = pk_gt(pk_mul(square, bottom), pk_mul(top, curvature));
+        top = pk_select(better, square, top);
+        bottom = pk_select(better, curvature, bottom);
+        where = pk_select(better, index, where);
+        index = pk_add(index, pk_set1((double)EVK_LANES));
+    }
+    double numerator[EVK_LANES], denominator[EVK_LANES], place[EVK_LANES];
+    pk_store(numerator, top);
+    pk_store(denominator, bottom);
+    pk_store(place, where);
+    size_t best = 0;
+    for (size_t k = 1; k < EVK_LANES; k++) {
+        const double mine = numerator[k] * denominator[best], other = numerator[best] * denominator[k];
+        if (mine > other || (mine == other && place[k] < place[best]))
+            best = k;
+    }
+    return (size_t)place[best];
+}
+
+static void smo_step(evk_qp *qp)
+{
+    const size_t i = qp->up_index;
+    const double *row_i = evk_gram_get(qp->gram, i, -1);
+    const size_t j = second_order_partner(qp, i, row_i);
+    const double *row_j = evk_gram_get(qp->gram, j, (ptrdiff_t)i);
+    double curvature = qp->gram->diagonal[i] + qp->gram->diagonal[j] - 2.0 * row_i[j];
+    curvature = curvature > TAU ? curvature : TAU;
+    const double room_i = room_up(qp, i), room_j = room_down(qp, j);
+    double step = (qp->up_max - (qp->residual[j] + qp->low_mask[j])) / curvature;
+    step = step < room_i ? step : room_i;
+    step = step < room_j ? step : room_j;
+    /* an end that is reached is set exactly, so that "at bound" is a comparison and not a tolerance */
+    const double end_i = room_i == -qp->beta[i] ? 0.0 : qp->upper[i];
+    const double end_j = room_j == qp->beta[j] ? 0.0 : qp->lower[j];
+    qp->beta[i] = step == room_i ? end_i : qp->beta[i] + step;
+    qp->beta[j] = step == room_j ? end_j : qp->beta[j] - step;
+    set_masks(qp, i);
+    set_masks(qp, j);
+    update(qp, step, row_i, row_j);
+}
+
+/* U' w = b in place */
+static void solve_lower(evk_face *face, double *w)
+{
+    const size_t m = face->size;
+    for (size_t k = 0; k < m; k++) {
+        const double *row = row_of(face, k);
+        const double value = w[k] / row[k];
+        w[k] = value;
+        for (size_t j = k + 1; j < m; j++)
+            w[j] = fma(-row[j], value, w[j]);
+    }
+}
+
+/* U d = w in place */
+static void solve_upper(evk_face *face, double *w)
+{
+    for (size_t k = face->size; k-- > 0;) {
+        const double *row = row_of(face, k);
+        w[k] = (w[k] - dot(row + k + 1, w + k + 1, face->size - k - 1)) / row[k];
+    }
+}
+
+/* Append variable i; 0 where its column depends on those already there. */
+static int face_append(evk_qp *qp, size_t i)
+{
+    evk_face *face = &qp->face;
+    const size_t m = face->size;
+    if (m == face->capacity)
+        return 0;
+    const double *row = evk_gram_get(qp->gram, i, -1);
+    double *w = face->direction;
+    for (size_t k = 0; k < m; k++)
+        w[k] = row[face->members[k]];
+    solve_lower(face, w);
+    const double pivot = row[i] - dot(w, w, m);
+    if (!(pivot > DEPENDENT * row[i]))
+        return 0;
+    for (size_t k = 0; k < m; k++)
+        row_of(face, k)[m] = w[k];
+    row_of(face, m)[m] = sqrt(pivot);
+    face->members[m] = (int32_t)i;
+    face->place_of[i] = (int32_t)m;
+    face->size = m + 1;
+    return 1;
+}
+
+/* Remove the member at `place`: its column goes, and Givens rotations turn the rows below back into a triangle. */
+static void face_remove(evk_face *face, size_t place)
+{
+    const size_t m = face->size - 1;
+    face->place_of[face->members[place]] = -1;
+    for (size_t k = place; k < m; k++) {
+        face->members[k] = face->members[k + 1];
+        face->place_of[face->members[k]] = (int32_t)k;
+    }
+    for (size_t r = 0; r < place; r++)
+        memmove(row_of(face, r) + place, row_of(face, r) + place + 1, (m - place) * sizeof(double));
+    double *carried = face->direction; /* the row that is rotated into the next one */
+    memcpy(carried + place, row_of(face, place) + place + 1, (m - place) * sizeof(double));
+    for (size_t r = place; r < m; r++) {
+        double *row = row_of(face, r);
+        const double *next = row_of(face, r + 1) + 1;
+        const double length = sqrt(fma(carried[r], carried[r], next[r] * next[r]));
+        const double c = carried[r] / length, s = next[r] / length;
+        for (size_t j = r; j < m; j++) {
+            const double a = carried[j], b = next[j];
+            row[j] = fma(c, a, s * b);
+            carried[j] = fma(c, b, -(s * a));
+        }
+    }
+    face->size = m;
+}
+
+/* Make the face agree with the free variables. */
+static void face_sync(evk_qp *qp)
+{
+    evk_face *face = &qp->face;
+    for (size_t k = face->size; k-- > 0;)
+        if (!is_free(qp, (size_t)face->members[k]))
+            face_remove(face, k);
+    for (size_t i = 0; i < qp->gram->points.n; i++)
+        if (face->place_of[i] < 0 && is_free(qp, i))
+            face_append(qp, i);
+}
+
+/* change = sum of direction_k K(member k, .) */
+static void face_change(evk_qp *qp)
+{
+    const evk_face *face = &qp->face;
+    const size_t ld = qp->gram->points.ld;
+    memset(qp->change, 0, ld * sizeof(double));
+    for (size_t k = 0; k < face->size; k++) {
+        const double *row = evk_gram_get(qp->gram, (size_t)face->members[k], -1);
+        const pk d = pk_set1(face->direction[k]);
+        for (size_t j = 0; j < ld; j += EVK_LANES)
+            pk_store(qp->change + j, pk_fma(d, pk_load(row + j), pk_load(qp->change + j)));
+    }
+}
+
+/* One step towards the minimum on the face, cut where the first variable meets a bound or zero. Returns 1 where it was
+ * cut and another step may follow. */
+static int newton_step(evk_qp *qp)
+{
+    evk_face *face = &qp->face;
+    const size_t m = face->size;
+    if (m < 2)
+        return 0;
+    double *g = face->gradient, *e = face->ones, *d = face->direction;
+    for (size_t k = 0; k < m; k++) {
+        const size_t i = (size_t)face->members[k];
+        g[k] = qp->residual[i] + qp->up_mask[i]; /* free: both masks are -epsilon sign(beta) */
+        d[k] = g[k];
+        e[k] = 1.0;
+    }
+    solve_lower(face, d);
+    solve_lower(face, e);
+    const double level = dot(d, e, m) / dot(e, e, m); /* the multiplier of sum(beta) = 0, which is the bias */
+    for (size_t k = 0; k < m; k++)
+        d[k] = fma(-level, e[k], d[k]);
+    solve_upper(face, d);
+    double sum = 0.0;
+    for (size_t k = 0; k < m; k++)
+        sum += d[k];
+    double slope = 0.0, curvature = 0.0;
+    for (size_t k = 0; k < m; k++) {
+        d[k] -= sum / (double)m;
+        slope = fma(g[k] - level, d[k], slope);
+    }
+    face_change(qp);
+    for (size_t k = 0; k < m; k++)
+        curvature = fma(d[k], qp->change[face->members[k]], curvature);
+    /* an inexact factor still gives a direction; how far to go along it is decided by exact quantities */
+    if (!(slope > 0.0) || !(curvature > 0.0))
+        return 0;
+    double step = slope / curvature;
+    size_t cut = m;
+    for (size_t k = 0; k < m; k++) {
+        const size_t i = (size_t)face->members[k];
+        const double room = d[k] > 0.0 ? room_up(qp, i) : room_down(qp, i);
+        if (fabs(d[k]) * step > room) {
+            step = room / fabs(d[k]);
+            cut = k;
+        }
+    }
+    for (size_t k = 0; k < m; k++) {
+        const size_t i = (size_t)face->members[k];
+        const int rising = d[k] > 0.0;
+        const double end = rising ? (room_up(qp, i) == -qp->beta[i] ? 0.0 : qp->upper[i])
+                                  : (room_down(qp, i) == qp->beta[i] ? 0.0 : qp->lower[i]);
+        const double moved = fma(step, d[k], qp->beta[i]);
+        const int past = rising ? moved >= end : moved <= end;
+        qp->beta[i] = k == cut || past ? end : moved;
+        set_masks(qp, i);
+    }
+    update(qp, step, qp->change, NULL);
+    if (cut == m)
+        return 0;
+    for (size_t k = face->size; k-- > 0;)
+        if (!is_free(qp, (size_t)face->members[k]))
+            face_remove(face, k);
+    return 1;
+}
+
+/* residual = target - K beta from nothing, so that rounding of thousands of updates does not decide convergence */
+static void refresh_residual(evk_qp *qp)
+{
+    const size_t n = qp->gram->points.n, ld = qp->gram->points.ld;
+    memcpy(qp->residual, qp->target, n * sizeof(double));
+    for (size_t j = n; j < ld; j++)
+        qp->residual[j] = 0.0;
+    for (size_t i = 0; i < n; i++) {
+        if (qp->beta[i] == 0.0)
+            continue;
+        const double *row = evk_gram_get(qp->gram, i, -1);
+        const pk b = pk_set1(qp->beta[i]);
+        for (size_t j = 0; j < ld; j += EVK_LANES)
+            pk_store(qp->residual + j, pk_fnma(b, pk_load(row + j), pk_load(qp->residual + j)));
+    }
+    update(qp, 0.0, NULL, NULL);
+    qp->residual_is_fresh = 1;
+}
+
+void EVK_FN(qp_begin)(evk_qp *qp)
+{
+    const size_t n = qp->gram->points.n, ld = qp->gram->points.ld;
+    for (size_t i = 0; i < n; i++) {
+        set_masks(qp, i);
+        qp->face.place_of[i] = -1;
+    }
+    for (size_t i = n; i < ld; i++) {
+        qp->beta[i] = 0.0;
+        qp->up_mask[i] = -INFINITY;
+        qp->low_mask[i] = INFINITY;
+    }
+    qp->face.size = 0;
+    qp->n_iter = 0;
+    qp->n_rechecks = 0;
+    qp->next_newton = FIRST_NEWTON;
+    qp->converged = 0;
+    refresh_residual(qp);
+}
+
+/* At most `budget` steps; 1 when done: converged, at max_iter, or at the limit of what rounding allows. */
+int EVK_FN(qp_run)(evk_qp *qp, int64_t budget)
+{
+    for (;; budget--) {
+        if (!(qp->up_max - qp->low_min > qp->tol)) {
+            if (qp->residual_is_fresh) {
+                qp->converged = 1;
+                return 1;
+            }
+            refresh_residual(qp);
+            if (qp->up_max - qp->low_min > qp->tol && ++qp->n_rechecks > MAX_RECHECKS)
+                return 1;
+            continue;
+        }
+        if (qp->n_iter >= qp->max_iter)
+            return 1;
+        if (budget <= 0)
+            return 0;
+        qp->residual_is_fresh = 0;
+        qp->n_iter++;
+        smo_step(qp);
+        if (qp->n_iter >= qp->next_newton && qp->up_max - qp->low_min > qp->tol) {
+            face_sync(qp);
+            for (size_t k = qp->face.size; k > 0 && newton_step(qp); k--)
+                qp->n_iter++;
+            qp->next_newton = qp->n_iter + NEWTON_INTERVAL;
+        }
+    }
+}
+
+/* Bias, objective of the dual, duality gap and the largest violation of the optimality conditions. */
+void EVK_FN(qp_certify)(evk_qp *qp)
+{
+    const size_t n = qp->gram->points.n;
+    if (!qp->residual_is_fresh)
+        refresh_residual(qp);
+    double sum = 0.0, objective = 0.0;
+    size_t n_free = 0;
+    for (size_t i = 0; i < n; i++) {
+        const double b = qp->beta[i];
+        objective += 0.5 * b * (qp->target[i] + qp->residual[i]) - qp->epsilon * fabs(b);
+        if (is_free(qp, i)) {
+            sum += qp->residual[i] + qp->up_mask[i];
+            n_free++;
+        }
+    }
+    if (n_free > 0)
+        qp->bias = sum / (double)n_free;
+    else if (isinf(qp->up_max)) /* nothing may rise: a single class, all of it negative */
+        qp->bias = qp->low_min;
+    else if (isinf(qp->low_min))
+        qp->bias = qp->up_max;
+    else
+        qp->bias = 0.5 * (qp->up_max + qp->low_min);
+    double gap = 0.0;
+    for (size_t i = 0; i < n; i++) { /* every term is non-negative, as sum(beta) = 0 lets the bias in */
+        const double r = qp->residual[i] - qp->bias, b = qp->beta[i];
+        const double under = r - qp->epsilon, over = -r - qp->epsilon;
+        gap += (under > 0.0 ? qp->upper[i] * under : 0.0) - (over > 0.0 ? qp->lower[i] * over : 0.0) - b * r +
+               qp->epsilon * fabs(b);
+    }
+    qp->objective = objective;
+    qp->gap = gap;
+    qp->violation = qp->up_max > qp->low_min ? qp->up_max - qp->low_min : 0.0;
+    qp->converged = qp->violation <= qp->tol;
+}

@@ -1,0 +1,72 @@
+/* Sizes of the caller's work arrays and the placing of the parts in them. Sizes count doubles; 0 means overflow. */
+#include <string.h>
+
+#include "qp.h"
+
+#define LANES ((size_t)8)
+
+static size_t round_up(size_t n)
+{
+    return (n + LANES - 1) / LANES * LANES;
+}
+
+/* a * b + c with a, b, c of trusted magnitude except that the product may overflow; 0 on overflow */
+static size_t product_plus(size_t a, size_t b, size_t c)
+{
+    const size_t limit = (size_t)-1 / (4 * sizeof(double));
+    if (b != 0 && a > (limit - c) / b)
+        return 0;
+    return a * b + c;
+}
+
+size_t evk_gram_work_size(size_t n, size_t n_slots)
+{
+    const size_t ld = round_up(n);
+    /* rows, diagonal, then the small arrays: two of int32, one of bytes */
+    return product_plus(n_slots, ld, ld + round_up(n) + 2 * round_up(n_slots));
+}
+
+void evk_gram_place(evk_gram *gram, const evk_kernel *kernel, evk_columns points, size_t n_slots, double *work)
+{
+    gram->kernel = kernel;
+    gram->points = points;
+    gram->n_slots = n_slots;
+    gram->rows = work;
+    gram->diagonal = gram->rows + n_slots * points.ld;
+    double *rest = gram->diagonal + points.ld;
+    gram->slot_of = (int32_t *)rest;
+    gram->owner_of = (int32_t *)(rest + round_up(points.n));
+    gram->recent = (uint8_t *)(rest + round_up(points.n) + round_up(n_slots));
+    gram->hand = 0;
+    gram->n_computed = 0;
+    for (size_t i = 0; i < points.n; i++)
+        gram->slot_of[i] = -1;
+    for (size_t k = 0; k < n_slots; k++)
+        gram->owner_of[k] = -1;
+    memset(gram->recent, 0, n_slots);
+}
+
+size_t evk_qp_work_size(size_t n, size_t face_capacity)
+{
+    const size_t ld = round_up(n), face_ld = round_up(face_capacity);
+    return product_plus(face_capacity, face_ld, 5 * ld + 3 * face_ld + round_up(n) + face_ld);
+}
+
+void evk_qp_place(evk_qp *qp, size_t n, size_t face_capacity, double *work)
+{
+    const size_t ld = round_up(n), face_ld = round_up(face_capacity);
+    qp->beta = work;
+    qp->residual = qp->beta + ld;
+    qp->up_mask = qp->residual + ld;
+    qp->low_mask = qp->up_mask + ld;
+    qp->change = qp->low_mask + ld;
+    evk_face *face = &qp->face;
+    face->capacity = face_capacity;
+    face->ld = face_ld;
+    face->factor = qp->change + ld;
+    face->gradient = face->factor + face_capacity * face_ld;
+    face->ones = face->gradient + face_ld;
+    face->direction = face->ones + face_ld;
+    face->place_of = (int32_t *)(face->direction + face_ld);
+    face->members = (int32_t *)(face->direction + face_ld + round_up(n));
+}

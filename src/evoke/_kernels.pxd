@@ -1,0 +1,64 @@
+from libc.stdint cimport int32_t, int64_t, uint8_t
+
+cdef extern from "dispatch.h" nogil:
+    ctypedef enum evk_status:
+        EVK_OK
+
+    ctypedef struct evk_lstm:
+        size_t n_inputs, n_cells
+        int32_t cell
+        double input_bias, forget_bias, output_bias
+
+    ctypedef struct evk_kernel:
+        int32_t kind, degree
+        double gamma, coef0
+
+    ctypedef struct evk_columns:
+        const double *x
+        size_t n, d, ld
+
+    ctypedef struct evk_gram:
+        double *rows
+        double *diagonal
+        evk_columns points
+        int64_t n_computed
+
+    ctypedef struct evk_qp:
+        evk_gram *gram
+        const double *target
+        const double *lower
+        const double *upper
+        double epsilon, tol
+        int64_t max_iter, n_iter
+        double *beta
+        double *residual
+        double bias, objective, gap, violation
+        int32_t converged
+
+    ctypedef struct evk_kernels:
+        const char *name
+        void (*exp)(const double *x, size_t n, double *y) noexcept nogil
+        void (*logistic)(const double *x, size_t n, double *y) noexcept nogil
+        void (*tanh)(const double *x, size_t n, double *y) noexcept nogil
+        void (*tanpi)(const double *x, size_t n, double *y) noexcept nogil
+        void (*lstm_step)(const evk_lstm *net, const double *weights, const double *x, const double *phi_before,
+                          double *state, double *phi) noexcept nogil
+        void (*lstm_step_lanes)(const evk_lstm *net, const double *weights, const double *x, const double *phi_before,
+                                double *state, double *phi) noexcept nogil
+        void (*gram_row)(const evk_kernel *kernel, const evk_columns *x, size_t begin, size_t end, const double *z,
+                         size_t z_stride, double *row) noexcept nogil
+        void (*gram_fill)(evk_gram *gram) noexcept nogil
+        void (*decide)(const evk_kernel *kernel, const double *x, size_t n, size_t d, const double *sv, size_t n_sv,
+                       const double *coef, const double *bias, size_t n_outputs, double *work, double *decisions) noexcept nogil
+        void (*qp_begin)(evk_qp *qp) noexcept nogil
+        int (*qp_run)(evk_qp *qp, int64_t budget) noexcept nogil
+        void (*qp_certify)(evk_qp *qp) noexcept nogil
+
+    evk_status evk_kernels_select(const char *name, const evk_kernels **out)
+    const evk_kernels *evk_kernels_at(size_t k)
+    int evk_kernels_supported(const evk_kernels *kernels)
+    const char *evk_status_message(evk_status status)
+
+# The table chosen when the package was imported; every other module calls the C core through it.
+cdef const evk_kernels *kernels
+cdef int check(evk_status status) except -1
