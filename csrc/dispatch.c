@@ -3,11 +3,22 @@
 #include <string.h>
 
 #define EVK_TABLE(isa) \
-    static const evk_kernels evk_table_##isa = {#isa EVK_ENTRIES(isa)};
-#define EVK_ENTRIES(isa) \
-    , evk_exp_##isa, evk_logistic_##isa, evk_tanh_##isa, evk_tanpi_##isa, evk_lstm_step_##isa, \
-        evk_lstm_step_lanes_##isa, evk_gram_row_##isa, evk_gram_fill_##isa, evk_decide_##isa, evk_qp_begin_##isa, \
-        evk_qp_run_##isa, evk_qp_certify_##isa
+    static const evk_kernels evk_table_##isa = { \
+        .name = #isa, \
+        .exp = evk_exp_##isa, \
+        .logistic = evk_logistic_##isa, \
+        .tanh = evk_tanh_##isa, \
+        .tanpi = evk_tanpi_##isa, \
+        .lstm_step = evk_lstm_step_##isa, \
+        .lstm_step_lanes = evk_lstm_step_lanes_##isa, \
+        .gram_row = evk_gram_row_##isa, \
+        .gram_fill = evk_gram_fill_##isa, \
+        .gram_diagonal = evk_gram_diagonal_##isa, \
+        .decide = evk_decide_##isa, \
+        .qp_begin = evk_qp_begin_##isa, \
+        .qp_run = evk_qp_run_##isa, \
+        .qp_certify = evk_qp_certify_##isa, \
+    };
 
 #define X(type, name, parameters) type evk_##name##_scalar parameters;
 EVK_KERNELS(X)

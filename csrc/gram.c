@@ -71,6 +71,22 @@ void EVK_FN(gram_fill)(evk_gram *gram)
     gram->n_computed = (int64_t)x->n;
 }
 
+/* The diagonal alone, for rows on demand. */
+void EVK_FN(gram_diagonal)(evk_gram *gram)
+{
+    const evk_columns *x = &gram->points;
+    for (size_t j = 0; j < x->ld; j += EVK_LANES) {
+        pk sum = pk_set1(0.0); /* the distance of a point to itself */
+        for (size_t h = 0; gram->kernel->kind != EVK_RBF && h < x->d; h++) {
+            const pk value = pk_load(x->x + h * x->ld + j);
+            sum = pk_fma(value, value, sum);
+        }
+        pk_store(gram->diagonal + j, finish(gram->kernel, sum));
+    }
+    for (size_t j = x->n; j < x->ld; j++)
+        gram->diagonal[j] = 0.0;
+}
+
 /* decisions[n][n_outputs] = bias + sum over the support vectors of coef[n_sv][n_outputs] K(sv, x).
  * work holds (d + n_outputs) packs. Lanes are points, so a point's value does not depend on its neighbours. */
 void EVK_FN(decide)(const evk_kernel *kernel, const double *x, size_t n, size_t d, const double *sv, size_t n_sv,

@@ -22,6 +22,7 @@
       (const evk_kernel *kernel, const evk_columns *x, size_t begin, size_t end, const double *z, size_t z_stride, \
        double *row)) \
     X(void, gram_fill, (evk_gram * gram)) \
+    X(void, gram_diagonal, (evk_gram * gram)) \
     X(void, decide, \
       (const evk_kernel *kernel, const double *x, size_t n, size_t d, const double *sv, size_t n_sv, const double *coef, \
        const double *bias, size_t n_outputs, double *work, double *decisions)) \

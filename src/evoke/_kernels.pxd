@@ -48,11 +48,17 @@ cdef extern from "dispatch.h" nogil:
         void (*gram_row)(const evk_kernel *kernel, const evk_columns *x, size_t begin, size_t end, const double *z,
                          size_t z_stride, double *row) noexcept nogil
         void (*gram_fill)(evk_gram *gram) noexcept nogil
+        void (*gram_diagonal)(evk_gram *gram) noexcept nogil
         void (*decide)(const evk_kernel *kernel, const double *x, size_t n, size_t d, const double *sv, size_t n_sv,
                        const double *coef, const double *bias, size_t n_outputs, double *work, double *decisions) noexcept nogil
         void (*qp_begin)(evk_qp *qp) noexcept nogil
         int (*qp_run)(evk_qp *qp, int64_t budget) noexcept nogil
         void (*qp_certify)(evk_qp *qp) noexcept nogil
+
+    size_t evk_qp_work_size(size_t n, size_t face_capacity)
+    void evk_qp_place(evk_qp *qp, size_t n, size_t face_capacity, double *work)
+    size_t evk_gram_work_size(size_t n, size_t n_slots)
+    void evk_gram_place(evk_gram *gram, const evk_kernel *kernel, evk_columns points, size_t n_slots, double *work)
 
     evk_status evk_kernels_select(const char *name, const evk_kernels **out)
     const evk_kernels *evk_kernels_at(size_t k)
