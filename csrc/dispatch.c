@@ -15,6 +15,7 @@
         .gram_fill = evk_gram_fill_##isa, \
         .gram_diagonal = evk_gram_diagonal_##isa, \
         .decide = evk_decide_##isa, \
+        .decide_columns = evk_decide_columns_##isa, \
         .qp_begin = evk_qp_begin_##isa, \
         .qp_run = evk_qp_run_##isa, \
         .qp_certify = evk_qp_certify_##isa, \

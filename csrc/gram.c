@@ -112,3 +112,29 @@ void EVK_FN(decide)(const evk_kernel *kernel, const double *x, size_t n, size_t 
                 decisions[(i + k) * n_outputs + o] = sums[o * EVK_LANES + k];
     }
 }
+
+/* The same for points and support vectors in columns, as the evaluation of a network has them:
+ * coef[n_outputs][sv.ld], decisions[n_outputs][x.ld]. Points without a coefficient cost nothing. row holds x.ld. */
+void EVK_FN(decide_columns)(const evk_kernel *kernel, const evk_columns *x, const evk_columns *sv, const double *coef,
+                            const double *bias, size_t n_outputs, double *row, double *decisions)
+{
+    for (size_t o = 0; o < n_outputs; o++)
+        for (size_t j = 0; j < x->ld; j += EVK_LANES)
+            pk_store(decisions + o * x->ld + j, pk_set1(bias[o]));
+    for (size_t i = 0; i < sv->n; i++) {
+        int needed = 0;
+        for (size_t o = 0; o < n_outputs; o++)
+            needed |= coef[o * sv->ld + i] != 0.0;
+        if (!needed)
+            continue;
+        EVK_FN(gram_row)(kernel, x, 0, x->ld, sv->x + i, sv->ld, row);
+        for (size_t o = 0; o < n_outputs; o++) {
+            const double c = coef[o * sv->ld + i];
+            if (c == 0.0)
+                continue;
+            double *out = decisions + o * x->ld;
+            for (size_t j = 0; j < x->ld; j += EVK_LANES)
+                pk_store(out + j, pk_fma(pk_set1(c), pk_load(row + j), pk_load(out + j)));
+        }
+    }
+}

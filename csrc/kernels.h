@@ -26,6 +26,9 @@
     X(void, decide, \
       (const evk_kernel *kernel, const double *x, size_t n, size_t d, const double *sv, size_t n_sv, const double *coef, \
        const double *bias, size_t n_outputs, double *work, double *decisions)) \
+    X(void, decide_columns, \
+      (const evk_kernel *kernel, const evk_columns *x, const evk_columns *sv, const double *coef, const double *bias, \
+       size_t n_outputs, double *row, double *decisions)) \
     X(void, qp_begin, (evk_qp * qp)) \
     X(int, qp_run, (evk_qp * qp, int64_t budget)) \
     X(void, qp_certify, (evk_qp * qp))

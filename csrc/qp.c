@@ -12,6 +12,7 @@
 #define TAU 1e-12             /* least curvature of a pair, relative to nothing: kernels are of order one */
 #define DEPENDENT 1e-13       /* a pivot below this share of the diagonal counts as linearly dependent */
 #define MAX_RECHECKS 20
+#define MAX_TIGHTENED 6
 #define FIRST_NEWTON 16
 #define NEWTON_INTERVAL 8
 
@@ -345,40 +346,11 @@ void EVK_FN(qp_begin)(evk_qp *qp)
     }
     qp->face.size = 0;
     qp->n_iter = 0;
-    qp->n_rechecks = 0;
+    qp->n_rechecks = qp->n_tightened = 0;
+    qp->tol_now = qp->tol;
     qp->next_newton = FIRST_NEWTON;
     qp->converged = 0;
     refresh_residual(qp);
-}
-
-/* At most `budget` steps; 1 when done: converged, at max_iter, or at the limit of what rounding allows. */
-int EVK_FN(qp_run)(evk_qp *qp, int64_t budget)
-{
-    for (;; budget--) {
-        if (!(qp->up_max - qp->low_min > qp->tol)) {
-            if (qp->residual_is_fresh) {
-                qp->converged = 1;
-                return 1;
-            }
-            refresh_residual(qp);
-            if (qp->up_max - qp->low_min > qp->tol && ++qp->n_rechecks > MAX_RECHECKS)
-                return 1;
-            continue;
-        }
-        if (qp->n_iter >= qp->max_iter)
-            return 1;
-        if (budget <= 0)
-            return 0;
-        qp->residual_is_fresh = 0;
-        qp->n_iter++;
-        smo_step(qp);
-        if (qp->n_iter >= qp->next_newton && qp->up_max - qp->low_min > qp->tol) {
-            face_sync(qp);
-            for (size_t k = qp->face.size; k > 0 && newton_step(qp); k--)
-                qp->n_iter++;
-            qp->next_newton = qp->n_iter + NEWTON_INTERVAL;
-        }
-    }
 }
 
 /* Bias, objective of the dual, duality gap and the largest violation of the optimality conditions. */
@@ -416,4 +388,42 @@ void EVK_FN(qp_certify)(evk_qp *qp)
     qp->gap = gap;
     qp->violation = qp->up_max > qp->low_min ? qp->up_max - qp->low_min : 0.0;
     qp->converged = qp->violation <= qp->tol;
+}
+
+/* At most `budget` steps; 1 when done: converged, at max_iter, or at the limit of what rounding allows.
+ *
+ * Converged means that no pair violates the optimality conditions by more than tol (LIBSVM's rule). With a large C that
+ * alone may leave a large duality gap, so where the gap exceeds tol times the objective the solver goes on with a
+ * smaller tolerance for as long as that helps. */
+int EVK_FN(qp_run)(evk_qp *qp, int64_t budget)
+{
+    for (;; budget--) {
+        if (!(qp->up_max - qp->low_min > qp->tol_now)) {
+            if (!qp->residual_is_fresh) {
+                refresh_residual(qp);
+                if (qp->up_max - qp->low_min > qp->tol_now && ++qp->n_rechecks > MAX_RECHECKS)
+                    return 1;
+                continue;
+            }
+            EVK_FN(qp_certify)(qp);
+            if (!(qp->gap > qp->tol * fmax(1.0, qp->objective)) || qp->n_tightened == MAX_TIGHTENED)
+                return 1;
+            qp->n_tightened++;
+            qp->tol_now *= 0.1;
+            continue;
+        }
+        if (qp->n_iter >= qp->max_iter)
+            return 1;
+        if (budget <= 0)
+            return 0;
+        qp->residual_is_fresh = 0;
+        qp->n_iter++;
+        smo_step(qp);
+        if (qp->n_iter >= qp->next_newton && qp->up_max - qp->low_min > qp->tol_now) {
+            face_sync(qp);
+            for (size_t k = qp->face.size; k > 0 && newton_step(qp); k--)
+                qp->n_iter++;
+            qp->next_newton = qp->n_iter + NEWTON_INTERVAL;
+        }
+    }
 }

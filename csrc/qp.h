@@ -34,7 +34,8 @@ typedef struct evk_qp {
     size_t up_index;
     double up_max, low_min; /* optimal where up_max <= low_min */
     int64_t n_iter, next_newton;
-    int32_t n_rechecks, residual_is_fresh;
+    double tol_now;
+    int32_t n_rechecks, n_tightened, residual_is_fresh;
     /* results of certify */
     double bias, objective, gap, violation;
     int32_t converged;
