@@ -10,7 +10,7 @@ static size_t round_up(size_t n)
     return (n + LANES - 1) / LANES * LANES;
 }
 
-/* a * b + c with a, b, c of trusted magnitude except that the product may overflow; 0 on overflow */
+/* a * b + c where only the product may overflow; 0 on overflow */
 static size_t product_plus(size_t a, size_t b, size_t c)
 {
     const size_t limit = (size_t)-1 / (4 * sizeof(double));
@@ -19,8 +19,16 @@ static size_t product_plus(size_t a, size_t b, size_t c)
     return a * b + c;
 }
 
+/* beyond what an index of 32 bits can name, or close to what a size_t can count */
+static int too_many(size_t n)
+{
+    return n > INT32_MAX || n > (size_t)-1 / (64 * sizeof(double));
+}
+
 size_t evk_gram_work_size(size_t n, size_t n_slots)
 {
+    if (too_many(n) || too_many(n_slots))
+        return 0;
     const size_t ld = round_up(n);
     /* rows, diagonal, then the small arrays: two of int32, one of bytes */
     return product_plus(n_slots, ld, ld + round_up(n) + 2 * round_up(n_slots));
@@ -48,6 +56,8 @@ void evk_gram_place(evk_gram *gram, const evk_kernel *kernel, evk_columns points
 
 size_t evk_qp_work_size(size_t n, size_t face_capacity)
 {
+    if (too_many(n) || too_many(face_capacity))
+        return 0;
     const size_t ld = round_up(n), face_ld = round_up(face_capacity);
     return product_plus(face_capacity, face_ld, 5 * ld + 3 * face_ld + round_up(n) + face_ld);
 }
