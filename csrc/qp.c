@@ -421,7 +421,7 @@ int EVK_FN(qp_run)(evk_qp *qp, int64_t budget)
         smo_step(qp);
         if (qp->n_iter >= qp->next_newton && qp->up_max - qp->low_min > qp->tol_now) {
             face_sync(qp);
-            for (size_t k = qp->face.size; k > 0 && newton_step(qp); k--)
+            for (size_t k = qp->face.size; k > 0 && qp->n_iter < qp->max_iter && newton_step(qp); k--)
                 qp->n_iter++;
             qp->next_newton = qp->n_iter + NEWTON_INTERVAL;
         }
