@@ -1,4 +1,4 @@
-/* exp, logistic, tanh and tan(pi x) on packs; the bounds below are checked by tests/test_vecmath.py.
+/* exp, logistic, tanh and tan(pi x) on packs; the bounds below are checked by tests/test_vecmath.c.
  *
  * exp(x) = 2^n exp(r) with |r| <= ln(2)/2 and exp(r) = 1 + r + r^2 q(r), q the degree 9 Chebyshev fit (error 1.3e-17).
  * The same q gives exp(r) - 1 without cancellation, from which tanh keeps its relative accuracy near zero. */

@@ -1,0 +1,92 @@
+/* What the C tests share: checks that print their place and go on, memory of exact size, reproducible numbers. */
+#ifndef EVK_CHECK_H
+#define EVK_CHECK_H
+
+#include <float.h>
+#include <math.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "dispatch.h"
+
+static size_t check_count, check_failures;
+static const char *check_about = ""; /* what is being tested, printed with a failure */
+
+static inline void check_failed(const char *file, int line, const char *what)
+{
+    check_failures++;
+    fprintf(stderr, "%s:%d: [%s] failed: %s\n", file, line, check_about, what);
+}
+
+#define CHECK(condition) (check_count++, (condition) ? (void)0 : check_failed(__FILE__, __LINE__, #condition))
+
+/* |value - expected| <= tolerance; false where either is NaN */
+#define CHECK_NEAR(value, expected, tolerance) \
+    check_near(__FILE__, __LINE__, #value, (value), (expected), (tolerance))
+static inline void check_near(const char *file, int line, const char *what, double value, double expected,
+                              double tolerance)
+{
+    check_count++;
+    if (fabs(value - expected) <= tolerance)
+        return;
+    check_failed(file, line, what);
+    fprintf(stderr, "    is %.17g, expected %.17g within %.3g\n", value, expected, tolerance);
+}
+
+/* the same bits, except that any NaN equals any other */
+#define CHECK_SAME_BITS(a, b, n) check_same_bits(__FILE__, __LINE__, #a " = " #b, (a), (b), (n))
+static inline void check_same_bits(const char *file, int line, const char *what, const double *a, const double *b,
+                                   size_t n)
+{
+    check_count++;
+    for (size_t i = 0; i < n; i++) {
+        if (memcmp(a + i, b + i, sizeof *a) == 0 || (isnan(a[i]) && isnan(b[i])))
+            continue;
+        check_failed(file, line, what);
+        fprintf(stderr, "    at %zu: %a and %a\n", i, a[i], b[i]);
+        return;
+    }
+}
+
+/* `return check_report();` ends main. A test that checked nothing fails. */
+static inline int check_report(void)
+{
+    printf("%zu checks, %zu failed\n", check_count, check_failures);
+    return check_count == 0 || check_failures > 0;
+}
+
+/* n doubles and not one more, so that the address sanitizer sees every access beyond; all NaN, so that a value that is
+ * used before it is set shows up in the result. */
+static inline double *new_doubles(size_t n)
+{
+    double *p = malloc((n > 0 ? n : 1) * sizeof *p);
+    if (p == NULL)
+        abort();
+    for (size_t i = 0; i < n; i++)
+        p[i] = NAN;
+    return p;
+}
+
+/* uniform on [low, high): splitmix64 */
+static inline double uniform(uint64_t *seed, double low, double high)
+{
+    uint64_t z = *seed += 0x9e3779b97f4a7c15u;
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+    return low + (high - low) * ((double)((z ^ (z >> 31)) >> 11) * 0x1p-53);
+}
+
+/* for (size_t k = 0; (kernels = next_supported(&k)) != NULL;) visits the tables that this processor can run */
+static inline const evk_kernels *next_supported(size_t *k)
+{
+    const evk_kernels *kernels;
+    while ((kernels = evk_kernels_at((*k)++)) != NULL && !evk_kernels_supported(kernels))
+        fprintf(stderr, "this processor lacks %s: not tested\n", kernels->name);
+    if (kernels != NULL)
+        check_about = kernels->name;
+    return kernels;
+}
+
+#endif
