@@ -1,0 +1,311 @@
+"""Every container of sequences that a user may bring -> one internal form, and back.
+
+The internal form is flat: the rows of all sequences laid end to end, and the offsets where each begins.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["Runs", "Sequences", "Targets", "as_sequences", "as_targets", "share_prefixes"]
+
+# Rows beyond which common beginnings are not looked for: finding them is a Python loop over the shared rows.
+MAX_ROWS_TO_SHARE = 200_000
+
+
+@dataclass(frozen=True)
+class Sequences:
+    """Sequences in flat form.
+
+    Attributes
+    ----------
+    rows : ndarray of shape (n_rows, n_columns)
+        The rows of all sequences, in order.
+    offsets : int64 ndarray of shape (n_sequences + 1,)
+        Sequence ``i`` is ``rows[offsets[i]:offsets[i + 1]]``.
+    container : {"list", "3d", "2d", "lengths"}
+        What the user brought, so that results can mirror it.
+    """
+
+    rows: NDArray[np.float64]
+    offsets: NDArray[np.int64]
+    container: str
+
+    @property
+    def n_sequences(self) -> int:
+        return len(self.offsets) - 1
+
+    @property
+    def lengths(self) -> NDArray[np.int64]:
+        return np.diff(self.offsets)
+
+    def mirror(self, values: NDArray[Any]) -> Any:
+        """One value a row, put back into the container of the user."""
+        if self.container in ("2d", "lengths"):
+            return values
+        if self.container == "3d":
+            return values.reshape((self.n_sequences, -1, *values.shape[1:]))
+        return np.split(values, self.offsets[1:-1])
+
+
+def _is_list(X: Any) -> bool:
+    """Lists, tuples and object arrays hold one sequence an element."""
+    return isinstance(X, (list, tuple)) or (isinstance(X, np.ndarray) and X.dtype == object)
+
+
+def _to_array(value: Any, name: str) -> NDArray[Any]:
+    try:
+        return np.asarray(value)
+    except (ValueError, TypeError) as error:
+        raise ValueError(f"{name} is not an array of numbers: {error}") from None
+
+
+def _to_float(array: NDArray[Any], name: str) -> NDArray[np.float64]:
+    if array.dtype.kind == "c":
+        raise ValueError(f"{name} is complex; complex data not supported")
+    if array.dtype.kind in "USOmMV":
+        try:
+            return np.asarray(array, dtype=np.float64)
+        except (ValueError, TypeError):
+            raise ValueError(f"{name} must hold numbers, got dtype {array.dtype}") from None
+    return np.asarray(array, dtype=np.float64)
+
+
+def _check_finite(rows: NDArray[np.float64], name: str) -> None:
+    finite = np.isfinite(rows)
+    if not finite.all():
+        place = tuple(int(k) for k in np.argwhere(~finite)[0])
+        where = f"step {place[0]}" + (f", column {place[1]}" if len(place) > 1 else "")
+        raise ValueError(f"{name} contains NaN or infinity: {rows[place]} at {where}")
+
+
+def _offsets(lengths: Any) -> NDArray[np.int64]:
+    return np.concatenate([[0], np.cumsum(np.asarray(lengths, dtype=np.int64))]).astype(np.int64)
+
+
+def _check_lengths(lengths: Any, n_rows: int, name: str) -> NDArray[np.int64]:
+    array = _to_array(lengths, "lengths")
+    if array.ndim != 1 or array.dtype.kind not in "iu":
+        raise ValueError(f"lengths must be a 1-D sequence of integers, got {lengths!r}")
+    if (array < 1).any():
+        i = int(np.argmax(array < 1))
+        raise ValueError(f"lengths[{i}] is {array[i]}; every sequence needs at least one step")
+    if array.sum() != n_rows:
+        raise ValueError(f"lengths sum to {array.sum()}, but {name} has {n_rows} rows")
+    return np.asarray(array, dtype=np.int64)
+
+
+def as_sequences(X: Any, lengths: Any = None, *, name: str = "X", n_columns: int | None = None) -> Sequences:
+    """Bring sequences of any supported container into flat form.
+
+    Parameters
+    ----------
+    X : list of (T_i, n_columns) arrays, (n, T, n_columns) array or (T, n_columns) array
+        A 2-D array is one sequence, or with `lengths` several sequences laid end to end.
+    lengths : sequence of int, optional
+        Lengths of the sequences in a 2-D `X`.
+    name : str
+        What errors call the argument.
+    n_columns : int, optional
+        The number of columns that is required.
+
+    Returns
+    -------
+    Sequences
+        With C-ordered float64 rows; never a view that could change the caller's array.
+
+    Raises
+    ------
+    ValueError
+        Nothing in it, an empty sequence, wrong dimensions, differing numbers of columns, NaN or infinity.
+    """
+    if hasattr(X, "toarray") or type(X).__module__.startswith("scipy.sparse"):
+        raise TypeError(f"{name} is sparse; sparse input is not supported, pass a dense array")
+    if _is_list(X):
+        if lengths is not None:
+            raise ValueError(f"lengths goes with a 2-D {name}, not with a list of sequences")
+        if len(X) == 0:
+            raise ValueError(f"{name} is empty: at least one sequence is needed")
+        parts = []
+        for i, element in enumerate(X):
+            part = _to_array(element, f"{name}[{i}]")
+            if part.ndim != 2:
+                hint = " (a single feature is reshape(-1, 1))" if part.ndim == 1 else ""
+                raise ValueError(f"{name}[{i}] must be 2-D (steps, columns), got shape {part.shape}{hint}")
+            if parts and part.shape[1] != parts[0].shape[1]:
+                raise ValueError(f"{name}[{i}] has {part.shape[1]} columns, {name}[0] has {parts[0].shape[1]}")
+            if part.shape[0] == 0:
+                raise ValueError(f"{name}[{i}] is empty: every sequence needs at least one step")
+            part = _to_float(part, f"{name}[{i}]")
+            _check_finite(part, f"{name}[{i}]")
+            parts.append(part)
+        rows, offsets, container = np.concatenate(parts), _offsets([len(p) for p in parts]), "list"
+    else:
+        array = _to_array(X, name)
+        if array.ndim == 3:
+            if lengths is not None:
+                raise ValueError(f"lengths goes with a 2-D {name}, not with a 3-D array")
+            if 0 in array.shape[:2]:
+                raise ValueError(f"{name} has shape {array.shape}: at least one sequence and one step are needed")
+            array = _to_float(array, name)
+            for i, part in enumerate(array):
+                _check_finite(part, f"{name}[{i}]")
+            rows = array.reshape(-1, array.shape[2])
+            offsets, container = _offsets([array.shape[1]] * array.shape[0]), "3d"
+        elif array.ndim == 2:
+            rows = _to_float(array, name)
+            if rows.shape[0] == 0:
+                raise ValueError(f"{name} has 0 sample(s) (shape={rows.shape}) while a minimum of 1 is required.")
+            _check_finite(rows, name)
+            if lengths is None:
+                offsets, container = _offsets([len(rows)]), "2d"
+            else:
+                offsets, container = _offsets(_check_lengths(lengths, len(rows), name)), "lengths"
+        else:
+            raise ValueError(
+                f"{name} must be a list of 2-D arrays, a 3-D array or a 2-D array, got shape {array.shape}. "
+                "Reshape your data: a single feature is reshape(-1, 1), one step is reshape(1, -1)"
+            )
+    if rows.shape[1] == 0:
+        raise ValueError(f"{name} has 0 feature(s) (shape={rows.shape}) while a minimum of 1 is required.")
+    if n_columns is not None and rows.shape[1] != n_columns:
+        raise ValueError(f"{name} has {rows.shape[1]} columns, expected {n_columns}")
+    return Sequences(np.array(rows, dtype=np.float64, order="C"), offsets, container)
+
+
+@dataclass(frozen=True)
+class Targets:
+    """Targets in flat form: `values` (n_rows,) or (n_rows, n_outputs), or one a sequence where `per_sequence`."""
+
+    values: NDArray[Any]
+    per_sequence: bool
+
+
+def as_targets(y: Any, X: Sequences, *, name: str = "y") -> Targets:
+    """Bring targets into flat form and check them against the sequences they belong to.
+
+    Parameters
+    ----------
+    y : targets with the outer structure of X, or for a list or 3-D X one target per sequence
+    X : Sequences
+
+    Raises
+    ------
+    ValueError
+        Another number of sequences or steps than X, mixed dimensions.
+    """
+    if y is None:
+        raise ValueError(f"{name} cannot be None: this estimator requires {name} to be passed")
+    n_rows, n_sequences = len(X.rows), X.n_sequences
+    if X.container in ("2d", "lengths"):
+        array = _to_array(y, name)
+        if array.ndim not in (1, 2) or len(array) != n_rows:
+            raise ValueError(f"{name} has shape {array.shape}, but X has {n_rows} steps: one target a step is needed")
+        return Targets(_squeeze(array), False)
+    if X.container == "3d" and not _is_list(y):
+        array = _to_array(y, name)
+        if array.ndim == 1:
+            return _one_a_sequence(array, n_sequences, name)
+        steps = n_rows // n_sequences
+        if array.ndim > 3 or array.shape[:2] != (n_sequences, steps):
+            raise ValueError(f"{name} has shape {array.shape}, but X has {n_sequences} sequences of {steps} steps")
+        return Targets(_squeeze(array.reshape((n_rows, *array.shape[2:]))), False)
+    if not hasattr(y, "__len__"):
+        raise ValueError(f"{name} must hold one target a step or one a sequence, got {y!r}")
+    if all(np.ndim(element) == 0 for element in y):
+        return _one_a_sequence(_to_array(y, name), n_sequences, name)
+    if len(y) != n_sequences:
+        raise ValueError(f"{name} has {len(y)} sequences, X has {n_sequences}")
+    parts: list[NDArray[Any]] = []
+    for i, (element, length) in enumerate(zip(y, X.lengths, strict=True)):
+        part = _to_array(element, f"{name}[{i}]")
+        if part.ndim not in (1, 2) or len(part) != length:
+            raise ValueError(f"{name}[{i}] has shape {part.shape}, but X[{i}] has {length} steps")
+        if parts and part.shape[1:] != parts[0].shape[1:]:
+            raise ValueError(f"{name}[{i}] has shape {part.shape}, {name}[0] has shape {parts[0].shape}")
+        parts.append(part)
+    return Targets(_squeeze(np.concatenate(parts)), False)
+
+
+def _one_a_sequence(values: NDArray[Any], n_sequences: int, name: str) -> Targets:
+    if len(values) != n_sequences:
+        raise ValueError(f"{name} has {len(values)} targets, X has {n_sequences} sequences")
+    return Targets(values, True)
+
+
+def _squeeze(values: NDArray[Any]) -> NDArray[Any]:
+    """A single column is the same as none."""
+    return values[:, 0] if values.ndim == 2 and values.shape[1] == 1 else values
+
+
+@dataclass(frozen=True)
+class Runs:
+    """Sequences with their common beginnings stored once.
+
+    Attributes
+    ----------
+    rows : ndarray of shape (n_unique, n_columns)
+    table : int64 ndarray of shape (4, n_runs)
+        begin, end, parent and slot of each run of rows: its state starts from zero (parent -1) or from the end of an
+        earlier run, whose last state is kept in a slot (-1: nobody needs it).
+    row_of : int64 ndarray of shape (n_rows,)
+        The unique row of every row of the sequences.
+    """
+
+    rows: NDArray[np.float64]
+    table: NDArray[np.int64]
+    row_of: NDArray[np.int64]
+
+
+def share_prefixes(X: Sequences) -> Runs:
+    """Find the common beginnings of sequences: equal inputs from the start give equal states, so they run once."""
+    runs: list[tuple[int, int, int]] = []
+    order: list[int] = []  # the row each unique row is copied from
+    row_of = np.empty(len(X.rows), dtype=np.int64)
+    begin, length = X.offsets[:-1], X.lengths
+
+    def close(first: int, parent: int) -> int:
+        """End the run that began at unique row `first`; an empty one is its parent."""
+        if len(order) == first:
+            return parent
+        runs.append((first, len(order), parent))
+        return len(runs) - 1
+
+    share = len(X.rows) <= MAX_ROWS_TO_SHARE
+    waiting = [(list(range(X.n_sequences)), 0, -1)]  # sequences alike up to step t, and the run that led there
+    while waiting:
+        members, t, parent = waiting.pop()
+        first = len(order)
+        groups: dict[bytes, list[int]] = {}
+        while share and len(members) > 1:
+            groups = {}
+            for i in members:
+                groups.setdefault(X.rows[begin[i] + t].tobytes(), []).append(i)
+            if len(groups) > 1:
+                break
+            row_of[begin[members] + t] = len(order)
+            order.append(int(begin[members[0]] + t))
+            t += 1
+            members = [i for i in members if t < length[i]]
+        if len(members) == 1:  # alone: the rest of the sequence lengthens this run
+            parent_of_rest, rest = parent, members
+        else:
+            parent_of_rest, rest = close(first, parent), [] if share else members
+            first = len(order)
+            waiting.extend((group, t, parent_of_rest) for group in reversed(groups.values()) if len(groups) > 1)
+        for i in rest:
+            row_of[begin[i] + t : begin[i] + length[i]] = np.arange(len(order), len(order) + length[i] - t)
+            order.extend(range(int(begin[i] + t), int(begin[i] + length[i])))
+            close(first, parent_of_rest)
+            first = len(order)
+    table = np.array(runs, dtype=np.int64).T.reshape(3, -1)
+    parents = np.unique(table[2][table[2] >= 0])
+    slot = np.full(table.shape[1], -1, dtype=np.int64)
+    slot[parents] = np.arange(len(parents))
+    return Runs(
+        np.ascontiguousarray(X.rows[order]), np.ascontiguousarray(np.vstack([table, slot[None]])), row_of
+    )
