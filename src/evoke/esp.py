@@ -1,0 +1,345 @@
+"""Enforced SubPopulations (ESP): coevolution of network components by ask and tell (paper, section 2)."""
+
+from numbers import Integral, Real
+
+import numpy as np
+from numpy.random import PCG64, Generator, RandomState, SeedSequence
+
+from evoke._mutation import add_cauchy
+
+# First word of the spawn key (purpose, generation, subpopulation) of every random stream.
+_INITIAL, _ASSEMBLY, _MUTATION, _BURST = range(4)
+
+
+def _check_integer(name, value, minimum):
+    if not isinstance(value, Integral) or isinstance(value, bool):
+        raise TypeError(f"{name} must be an integer, got {value!r}")
+    if value < minimum:
+        raise ValueError(f"{name} must be at least {minimum}, got {value!r}")
+    return int(value)
+
+
+def _check_scale(name, value):
+    if not isinstance(value, Real) or isinstance(value, bool):
+        raise TypeError(f"{name} must be a number, got {value!r}")
+    if not 0 < value < np.inf:
+        raise ValueError(f"{name} must be positive and finite, got {value!r}")
+    return float(value)
+
+
+def _check_entropy(random_state):
+    """The integer from which every stream of a run is derived."""
+    if random_state is None:
+        return SeedSequence().entropy
+    if isinstance(random_state, SeedSequence):
+        words = random_state.generate_state(4)
+    elif isinstance(random_state, Generator):
+        words = random_state.integers(2**32, size=4, dtype=np.uint32)
+    elif isinstance(random_state, RandomState):
+        words = random_state.randint(2**32, size=4, dtype=np.uint32)
+    else:
+        return _check_integer("random_state", random_state, 0)
+    return int.from_bytes(words.astype("<u4").tobytes(), "little")
+
+
+class ESP:
+    """Enforced SubPopulations with mutation only, as Evoke uses it (paper, section 2).
+
+    A network is put together from one chromosome of each subpopulation; the subpopulations evolve side by side and
+    never mix. The object knows nothing about networks: `ask` gives genomes, the caller measures them, `tell` takes
+    the fitness, which is minimised, and makes the next generation:
+
+    - If the best-ever fitness did not improve for `burst_patience` generations, burst mutation: every subpopulation
+      is refilled with the chromosome of the best-ever network, once as it is (member 0) and otherwise with Cauchy
+      noise of `burst_scale` on all weights.
+    - Otherwise the chromosomes of each subpopulation are ranked by score, and copies of the top quarter, with Cauchy
+      noise of `mutation_scale` on all weights, replace the worst quarter: the copy of the k-th best takes the place
+      of the k-th of those replaced. Ties go to the lower index.
+
+    Parameters
+    ----------
+    lengths : sequence of int
+        Chromosome length of each subpopulation; they may differ.
+    subpopulation_size : int, default=40
+        Chromosomes in a subpopulation, at least 2. A quarter is ``subpopulation_size // 4``, and at least 1.
+    n_trials : int, default=5
+        Networks that each chromosome takes part in per generation.
+    mutation_scale : float, default=0.1
+        Half of the noise lies within +- this scale.
+    burst_patience : int or None, default=5
+        Generations without improvement that set off a burst; None: never.
+    burst_scale : float or None, default=None
+        Noise scale of a burst; None: `mutation_scale`.
+    credit : {"best", "mean"}, default="best"
+        Score of a chromosome: the lowest, or the mean, fitness of the networks it took part in. The mean is infinite
+        if one of them is.
+    weight_range : float or sequence of float, default=5.0
+        Initial weights are uniform in [-weight_range, weight_range]; a sequence holds one range per subpopulation.
+    random_state : int, SeedSequence, Generator, RandomState or None, default=None
+        0 is a seed like any other. A Generator or RandomState is drawn from once, here; a SeedSequence is left as it
+        is. Every later stream is keyed by its purpose, generation and subpopulation, so results depend neither on the
+        order of calls nor on threads. NumPy's global state is not used.
+
+    Attributes
+    ----------
+    subpopulations : list of ndarray, each of shape (subpopulation_size, lengths[i])
+        The chromosomes of the current generation.
+    n_networks : int
+        Networks per generation, ``subpopulation_size * n_trials``.
+    best_fitness : float
+        Lowest fitness ever told; inf until a finite one was.
+    generation : int
+        Number of `tell` calls.
+    stagnation : int
+        Generations since `best_fitness` improved or since the last burst.
+    bursts : list of int
+        Generations, counted from 0, whose `tell` ended in a burst.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from evoke.esp import ESP
+    >>> esp = ESP([3, 3], subpopulation_size=8, n_trials=2, random_state=0)
+    >>> for _ in range(30):
+    ...     genomes = esp.ask()
+    ...     esp.tell(np.sum(genomes**2, axis=(1, 2)))
+    >>> genomes.shape, esp.best.shape, esp.n_evaluations
+    ((16, 2, 3), (2, 3), 480)
+    """
+
+    def __init__(
+        self,
+        lengths,
+        *,
+        subpopulation_size=40,
+        n_trials=5,
+        mutation_scale=0.1,
+        burst_patience=5,
+        burst_scale=None,
+        credit="best",
+        weight_range=5.0,
+        random_state=None,
+    ):
+        if np.ndim(lengths) != 1 or len(lengths) == 0:
+            raise ValueError(f"lengths must be a sequence of at least one integer, got {lengths!r}")
+        self.lengths = tuple(_check_integer("lengths", length, 1) for length in lengths)
+        self.subpopulation_size = _check_integer("subpopulation_size", subpopulation_size, 2)
+        self.n_trials = _check_integer("n_trials", n_trials, 1)
+        self.mutation_scale = _check_scale("mutation_scale", mutation_scale)
+        self.burst_patience = None if burst_patience is None else _check_integer("burst_patience", burst_patience, 1)
+        self.burst_scale = self.mutation_scale if burst_scale is None else _check_scale("burst_scale", burst_scale)
+        if credit not in ("best", "mean"):
+            raise ValueError(f"credit must be 'best' or 'mean', got {credit!r}")
+        self.credit = credit
+        ranges = [weight_range] * len(self.lengths) if np.ndim(weight_range) == 0 else list(weight_range)
+        if len(ranges) != len(self.lengths):
+            raise ValueError(
+                f"weight_range must be one number or one per subpopulation ({len(self.lengths)}), got {weight_range!r}"
+            )
+        self.weight_range = tuple(_check_scale("weight_range", value) for value in ranges)
+
+        self._entropy = _check_entropy(random_state)
+        self.n_networks = self.subpopulation_size * self.n_trials
+        self.best_fitness = np.inf
+        self.generation = 0
+        self.stagnation = 0
+        self.bursts = []
+        self.subpopulations = [
+            Generator(self._stream(_INITIAL, i)).uniform(-bound, bound, (self.subpopulation_size, length))
+            for i, (bound, length) in enumerate(zip(self.weight_range, self.lengths, strict=True))
+        ]
+        self._assembly = None  # set between ask and tell
+        self._best = None  # the best-ever network: one chromosome of each subpopulation
+
+    @property
+    def best(self):
+        """Genome of the best network ever told, None until a fitness below infinity was told.
+
+        An array of shape (n_subpopulations, length) if all lengths are equal, else a list of arrays (length_i,).
+        """
+        return None if self._best is None else self._joined([chromosome.copy() for chromosome in self._best])
+
+    @property
+    def n_evaluations(self):
+        """Number of networks told."""
+        return self.generation * self.n_networks
+
+    def ask(self):
+        """Candidate networks of this generation; the same ones until `tell` is called.
+
+        Permuted assembly: in each of `n_trials` rounds every subpopulation is shuffled and network k takes the k-th
+        chromosome of each, so that every chromosome is used exactly `n_trials` times.
+
+        Returns
+        -------
+        genomes : ndarray of shape (n_networks, n_subpopulations, length), or list of ndarray (n_networks, length_i)
+            An array, C-contiguous, if all lengths are equal, else one array per subpopulation. The caller's to keep.
+        """
+        if self._assembly is None:
+            self._assembly = self._assemble()
+        members = self._assembly.reshape(len(self.lengths), self.n_networks)
+        return self._joined(
+            [chromosomes[index] for chromosomes, index in zip(self.subpopulations, members, strict=True)]
+        )
+
+    def tell(self, fitness):
+        """Take the fitness of the networks that `ask` gave, and make the next generation.
+
+        Parameters
+        ----------
+        fitness : array-like of shape (n_networks,)
+            To be minimised. NaN counts as infinity, and infinity ranks last. While no network had a fitness below
+            infinity there is nothing to burst around, so selection goes on.
+
+        Raises
+        ------
+        ValueError
+            If `ask` was not called for this generation, or `fitness` has another shape.
+        """
+        if self._assembly is None:
+            raise ValueError("tell was called before ask")
+        fitness = np.array(fitness, dtype=np.float64)
+        if fitness.shape != (self.n_networks,):
+            raise ValueError(f"fitness must have shape ({self.n_networks},), got {fitness.shape}")
+        fitness[np.isnan(fitness)] = np.inf
+
+        self._remember(fitness)
+        patience = self.burst_patience
+        if patience is not None and self.stagnation >= patience and self._best is not None:
+            self._burst()
+        else:
+            self._select(self._scores(fitness))
+        self._assembly = None
+        self.generation += 1
+
+    def state_dict(self):
+        """Everything that is needed to go on, bit for bit, also between `ask` and `tell`.
+
+        Returns
+        -------
+        state : dict
+            Strings, numbers, None and arrays; nothing in it is shared with the object. ``weights`` holds the
+            subpopulations and ``best`` the best network's chromosomes, laid end to end; ``best`` is empty while
+            there is none.
+        """
+        return {
+            **self._parameters(),
+            "entropy": self._entropy,
+            "generation": self.generation,
+            "asked": int(self._assembly is not None),
+            "stagnation": self.stagnation,
+            "bursts": np.array(self.bursts, dtype=np.int64),
+            "best_fitness": self.best_fitness,
+            "best": np.concatenate(self._best or [np.empty(0)]),
+            "weights": np.concatenate([chromosomes.ravel() for chromosomes in self.subpopulations]),
+        }
+
+    def load_state_dict(self, state):
+        """Go on from the state of an object that had the same parameters; `random_state` may differ.
+
+        Raises
+        ------
+        ValueError
+            If keys are missing or unknown, a parameter differs, or a value cannot be right.
+        TypeError
+            If a value has the wrong type. Nothing is changed in either case.
+        """
+        current = self.state_dict()
+        if set(state) != set(current):
+            missing, unknown = sorted(set(current) - set(state)), sorted(set(state) - set(current))
+            raise ValueError(f"state has the wrong keys: missing {missing}, unknown {unknown}")
+        for name, value in self._parameters().items():
+            if not np.array_equal(state[name], value):
+                raise ValueError(f"state[{name!r}] is {state[name]!r}, but this object has {value!r}")
+
+        n_best = sum(self.lengths)
+        best_fitness = float(state["best_fitness"])
+        if np.isnan(best_fitness):
+            raise ValueError("state['best_fitness'] must not be NaN")
+        arrays = {}
+        for name, size, dtype in (
+            ("weights", n_best * self.subpopulation_size, np.float64),
+            ("best", n_best if best_fitness < np.inf else 0, np.float64),
+            ("bursts", np.size(state["bursts"]), np.int64),
+        ):
+            arrays[name] = np.array(state[name], dtype=dtype)
+            if arrays[name].shape != (size,):
+                raise ValueError(f"state[{name!r}] must have shape ({size},), got {arrays[name].shape}")
+        counts = {
+            name: _check_integer(f"state[{name!r}]", np.asarray(state[name]).item(), 0)
+            for name in ("entropy", "generation", "asked", "stagnation")
+        }
+
+        self._entropy = counts["entropy"]
+        self.generation = counts["generation"]
+        self.stagnation = counts["stagnation"]
+        self.bursts = arrays["bursts"].tolist()
+        self.best_fitness = best_fitness
+        ends = np.cumsum(self.lengths)
+        self._best = np.split(arrays["best"], ends[:-1]) if arrays["best"].size else None
+        self.subpopulations = [
+            part.reshape(self.subpopulation_size, -1)
+            for part in np.split(arrays["weights"], ends[:-1] * self.subpopulation_size)
+        ]
+        self._assembly = self._assemble() if counts["asked"] else None
+
+    def _parameters(self):
+        return {
+            "lengths": np.array(self.lengths, dtype=np.int64),
+            "subpopulation_size": self.subpopulation_size,
+            "n_trials": self.n_trials,
+            "mutation_scale": self.mutation_scale,
+            "burst_patience": self.burst_patience,
+            "burst_scale": self.burst_scale,
+            "credit": self.credit,
+            "weight_range": np.array(self.weight_range),
+        }
+
+    def _stream(self, purpose, subpopulation):
+        return PCG64(SeedSequence(self._entropy, spawn_key=(purpose, self.generation, subpopulation)))
+
+    def _joined(self, chromosomes):
+        """Arrays (..., length_i) of all subpopulations as one array (..., n_subpopulations, length) if they fit."""
+        return np.stack(chromosomes, axis=-2) if len(set(self.lengths)) == 1 else chromosomes
+
+    def _assemble(self):
+        """Indices (n_subpopulations, n_trials, subpopulation_size) of the chromosomes in each round's networks."""
+        unshuffled = np.tile(np.arange(self.subpopulation_size), (self.n_trials, 1))
+        return np.stack(
+            [Generator(self._stream(_ASSEMBLY, i)).permuted(unshuffled, axis=1) for i in range(len(self.lengths))]
+        )
+
+    def _remember(self, fitness):
+        """Keep the best network if it is strictly better than all before it."""
+        winner = np.argmin(fitness)
+        if fitness[winner] < self.best_fitness:
+            members = self._assembly.reshape(len(self.lengths), self.n_networks)[:, winner]
+            self.best_fitness = float(fitness[winner])
+            self._best = [chromosomes[k].copy() for chromosomes, k in zip(self.subpopulations, members, strict=True)]
+            self.stagnation = 0
+        else:
+            self.stagnation += 1
+
+    def _scores(self, fitness):
+        """Scores (n_subpopulations, subpopulation_size) of the chromosomes."""
+        credits = np.empty(self._assembly.shape)
+        np.put_along_axis(credits, self._assembly, fitness.reshape(1, self.n_trials, self.subpopulation_size), axis=-1)
+        if self.credit == "best":
+            return credits.min(axis=1)
+        with np.errstate(over="ignore", invalid="ignore"):
+            return credits.mean(axis=1)  # NaN from opposite infinities ranks last, as argsort sorts it
+
+    def _select(self, scores):
+        quarter = max(1, self.subpopulation_size // 4)
+        ranks = np.argsort(scores, axis=1, kind="stable")
+        for i, (chromosomes, rank) in enumerate(zip(self.subpopulations, ranks, strict=True)):
+            copies = chromosomes[rank[:quarter]]
+            add_cauchy(copies, self.mutation_scale, self._stream(_MUTATION, i))
+            chromosomes[rank[-quarter:]] = copies
+
+    def _burst(self):
+        for i, (chromosomes, centre) in enumerate(zip(self.subpopulations, self._best, strict=True)):
+            chromosomes[:] = centre
+            add_cauchy(chromosomes[1:], self.burst_scale, self._stream(_BURST, i))
+        self.bursts.append(self.generation)
+        self.stagnation = 0

@@ -1,0 +1,578 @@
+import json
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from oracle.esp import SlowESP
+
+from evoke.esp import ESP
+
+
+def sphere(genomes):
+    """An easy fitness: the squared distance of all weights of a network from 1."""
+    if isinstance(genomes, list):
+        genomes = np.concatenate(genomes, axis=1)
+    return np.sum((genomes.reshape(len(genomes), -1) - 1.0) ** 2, axis=1)
+
+
+def run(esp, n_generations, fitness=sphere):
+    for _ in range(n_generations):
+        esp.tell(fitness(esp.ask()))
+    return esp
+
+
+def snapshot(esp):
+    return [members.copy() for members in esp.subpopulations]
+
+
+def assert_same(a, b):
+    """Two objects in the same state, bit for bit."""
+    a, b = a.state_dict(), b.state_dict()
+    assert a.keys() == b.keys()
+    for name in a:
+        np.testing.assert_array_equal(a[name], b[name], err_msg=name)
+
+
+def members_used(esp, genomes):
+    """Index of the chromosome that each network took from each subpopulation, (n_subpopulations, n_networks)."""
+    parts = genomes if isinstance(genomes, list) else list(np.moveaxis(genomes, 1, 0))
+    used = []
+    for members, part in zip(esp.subpopulations, parts, strict=True):
+        same = np.all(part[:, np.newaxis] == members, axis=2)
+        assert np.all(same.sum(axis=1) == 1)
+        used.append(same.argmax(axis=1))
+    return np.array(used)
+
+
+# ---- the oracle
+
+
+@pytest.mark.parametrize(
+    "lengths, size, trials, patience, weight_ranges",
+    [
+        ([4, 4, 4], 8, 3, 2, [5.0, 5.0, 5.0]),
+        ([1, 6, 3], 12, 2, 3, [1.0, 0.5, 20.0]),
+        ([5], 2, 9, 1, [2.0]),
+        ([2, 3], 3, 1, None, [5.0, 5.0]),
+        ([300, 2], 5, 10, 2, [5.0, 5.0]),
+    ],
+)
+@pytest.mark.parametrize("credit", ["best", "mean"])
+@pytest.mark.parametrize("failures", [0.0, 0.2, 0.9])
+def test_matches_the_oracle_bit_for_bit(lengths, size, trials, patience, weight_ranges, credit, failures):
+    slow = SlowESP(lengths, size, trials, 0.3, patience, 0.05, credit, weight_ranges, seed=11)
+    fast = ESP(
+        lengths,
+        subpopulation_size=size,
+        n_trials=trials,
+        mutation_scale=0.3,
+        burst_patience=patience,
+        burst_scale=0.05,
+        credit=credit,
+        weight_range=weight_ranges,
+        random_state=11,
+    )
+    rng = np.random.default_rng(3)
+    for _ in range(12):
+        genomes = fast.ask()
+        expected = slow.networks()
+        for i in range(len(lengths)):
+            part = genomes[i] if isinstance(genomes, list) else genomes[:, i]
+            np.testing.assert_array_equal(part, [network[i] for network in expected])
+        fitness = np.round(rng.normal(size=size * trials), 1)  # rounded: there are ties
+        failed = rng.random(size * trials) < failures
+        fitness[failed] = rng.choice([np.nan, np.inf], failed.sum())
+        fast.tell(fitness)
+        slow.tell(fitness.tolist())
+
+        for members, others in zip(fast.subpopulations, slow.subpopulations, strict=True):
+            np.testing.assert_array_equal(members, others)
+        assert (fast.generation, fast.stagnation, fast.bursts) == (slow.generation, slow.stagnation, slow.bursts)
+        assert fast.best_fitness == slow.best_fitness
+        assert (fast.best is None) == (slow.best is None)
+        if slow.best is not None:
+            for chromosome, other in zip(fast.best, slow.best, strict=True):
+                np.testing.assert_array_equal(chromosome, other)
+    if patience is not None:
+        assert fast.bursts  # else the case would not cover them
+
+
+# ---- assembly
+
+shapes = st.fixed_dictionaries(
+    {
+        "lengths": st.lists(st.integers(1, 6), min_size=1, max_size=4),
+        "subpopulation_size": st.integers(2, 20),
+        "n_trials": st.integers(1, 6),
+        "random_state": st.integers(0, 2**40),
+    }
+)
+
+
+@settings(deadline=None, max_examples=50)
+@given(shapes)
+def test_every_chromosome_is_used_n_trials_times_and_once_a_round(shape):
+    esp = ESP(**shape)
+    used = members_used(esp, esp.ask())
+    size = esp.subpopulation_size
+    rounds = np.sort(used.reshape(len(esp.lengths), esp.n_trials, size), axis=2)
+    np.testing.assert_array_equal(rounds, np.broadcast_to(np.arange(size), rounds.shape))
+
+
+def test_rounds_subpopulations_and_generations_are_shuffled_differently():
+    esp = ESP([2, 2, 2], n_trials=3, random_state=0)
+    orders = []
+    for _ in range(3):
+        used = members_used(esp, esp.ask())
+        orders += [tuple(order) for order in used.reshape(-1, esp.subpopulation_size)]
+        esp.tell(np.zeros(esp.n_networks))
+    assert len(set(orders)) == 3 * 3 * 3
+
+
+def test_equal_lengths_give_one_contiguous_array():
+    esp = ESP([7, 7, 7], subpopulation_size=6, n_trials=4, random_state=0)
+    genomes = esp.ask()
+    assert genomes.shape == (24, 3, 7)
+    assert genomes.dtype == np.float64
+    assert genomes.flags.c_contiguous
+    esp.tell(np.arange(24))
+    np.testing.assert_array_equal(esp.best, genomes[0])
+
+
+def test_unequal_lengths_give_one_array_per_subpopulation():
+    esp = ESP([7, 2], subpopulation_size=6, n_trials=4, random_state=0)
+    genomes = esp.ask()
+    assert [part.shape for part in genomes] == [(24, 7), (24, 2)]
+    esp.tell(np.arange(24)[::-1])
+    for chromosome, part in zip(esp.best, genomes, strict=True):
+        np.testing.assert_array_equal(chromosome, part[23])
+
+
+def test_asking_again_gives_the_same_genomes_even_if_the_first_were_written_to():
+    esp = ESP([3, 3], random_state=0)
+    first = esp.ask()
+    kept = first.copy()
+    first[:] = 0.0
+    np.testing.assert_array_equal(esp.ask(), kept)
+
+
+def test_best_is_a_copy():
+    esp = run(ESP([3, 3], random_state=0), 1)
+    before = esp.best
+    esp.best[:] = 0.0
+    np.testing.assert_array_equal(esp.best, before)
+
+
+# ---- selection
+
+
+@settings(deadline=None, max_examples=50)
+@given(shapes, st.sampled_from(["best", "mean"]), st.data())
+def test_selection_replaces_the_worst_quarter_by_changed_copies_of_the_top_quarter(shape, credit, data):
+    esp = ESP(**shape, credit=credit, burst_patience=None)
+    quarter = max(1, esp.subpopulation_size // 4)
+    before = snapshot(esp)
+    used = members_used(esp, esp.ask())
+    seed = data.draw(st.integers(0, 2**32 - 1))
+    fitness = np.random.default_rng(seed).normal(size=esp.n_networks)
+    esp.tell(fitness)
+
+    summary = np.min if credit == "best" else np.mean
+    for old, new, networks in zip(before, esp.subpopulations, used, strict=True):
+        scores = np.array([summary(fitness[networks == k]) for k in range(len(old))])
+        ranking = np.argsort(scores, kind="stable")
+        replaced = np.flatnonzero(np.any(old != new, axis=1))
+        np.testing.assert_array_equal(replaced, np.sort(ranking[-quarter:]))
+        assert np.all(new[ranking[-quarter:]] != old[ranking[:quarter]])  # the copies: every single weight changed
+
+
+def test_copies_are_near_their_parents():
+    esp = ESP([50], n_trials=1, mutation_scale=1e-3, random_state=0)
+    before = snapshot(esp)[0]
+    used = members_used(esp, esp.ask())[0]
+    esp.tell(np.arange(40.0))  # one trial, so the order of the networks is the ranking
+    shift = np.abs(esp.subpopulations[0][used[-10:]] - before[used[:10]])
+    assert 0.5e-3 < np.median(shift) < 2e-3
+
+
+@pytest.mark.parametrize("size, quarter", [(2, 1), (3, 1), (4, 1), (7, 1), (8, 2), (40, 10)])
+def test_quarter_is_rounded_down_but_never_nothing(size, quarter):
+    esp = ESP([2], subpopulation_size=size, random_state=0)
+    before = snapshot(esp)[0]
+    esp.ask()
+    esp.tell(np.zeros(esp.n_networks))
+    changed = np.any(esp.subpopulations[0] != before, axis=1)
+    np.testing.assert_array_equal(np.flatnonzero(changed), np.arange(size - quarter, size))  # all tied: the last ones
+
+
+def test_best_credit_forgives_a_failed_network_and_mean_credit_does_not():
+    for credit, survives in (("best", True), ("mean", False)):
+        esp = ESP([2], subpopulation_size=4, n_trials=2, credit=credit, random_state=0)
+        used = members_used(esp, esp.ask())[0]
+        fitness = np.ones(8)
+        fitness[np.flatnonzero(used == 3)] = 0.0, np.nan
+        before = snapshot(esp)[0][3]
+        esp.tell(fitness)
+        assert np.array_equal(esp.subpopulations[0][3], before) == survives
+
+
+def test_nan_is_infinity():
+    fitness = np.random.default_rng(0).normal(size=200)
+    a, b = ESP([4, 4], random_state=0), ESP([4, 4], random_state=0)
+    fitness[::3] = np.nan
+    a.ask()
+    a.tell(fitness)
+    fitness[::3] = np.inf
+    b.ask()
+    b.tell(fitness)
+    assert_same(a, b)
+
+
+def test_tell_leaves_the_callers_fitness_alone():
+    fitness = np.full(200, np.nan)
+    esp = ESP([4, 4], random_state=0)
+    esp.ask()
+    esp.tell(fitness)
+    assert np.all(np.isnan(fitness))
+
+
+@pytest.mark.parametrize("credit", ["best", "mean"])
+def test_overflowing_and_opposite_infinite_fitness_is_survived(credit):
+    esp = ESP([2], subpopulation_size=4, n_trials=2, credit=credit, random_state=0)
+    used = members_used(esp, esp.ask())[0]
+    fitness = np.full(8, 1e308)
+    fitness[used == 0] = -np.inf, np.inf
+    fitness[used == 1] = 0.0
+    before = snapshot(esp)[0]
+    esp.tell(fitness)
+    assert esp.best_fitness == -np.inf
+    assert np.array_equal(esp.subpopulations[0][0], before[0]) == (credit == "best")
+    np.testing.assert_array_equal(esp.subpopulations[0][1], before[1])
+
+
+# ---- the best network and bursts
+
+
+def test_best_is_kept_only_if_strictly_better():
+    esp = ESP([2, 2], subpopulation_size=4, n_trials=1, random_state=0)
+    first = esp.ask()
+    esp.tell([3.0, 1.0, 1.0, 2.0])
+    np.testing.assert_array_equal(esp.best, first[1])
+    esp.ask()
+    esp.tell([1.0, 1.0, 1.0, 1.0])
+    np.testing.assert_array_equal(esp.best, first[1])
+    third = esp.ask()
+    esp.tell([1.0, 1.0, 0.5, np.nan])
+    np.testing.assert_array_equal(esp.best, third[2])
+    assert esp.best_fitness == 0.5
+
+
+def test_nothing_told_is_no_best():
+    esp = ESP([2, 2], random_state=0)
+    assert esp.best is None
+    assert esp.best_fitness == np.inf
+    assert (esp.generation, esp.n_evaluations, esp.stagnation, esp.bursts) == (0, 0, 0, [])
+
+
+def test_failed_networks_only_is_no_best_and_no_burst():
+    esp = run(ESP([2, 2], burst_patience=2, random_state=0), 7, lambda genomes: np.full(len(genomes), np.nan))
+    assert esp.best is None
+    assert esp.best_fitness == np.inf
+    assert esp.bursts == []
+    assert (esp.generation, esp.stagnation, esp.n_evaluations) == (7, 7, 7 * 200)
+
+
+@pytest.mark.parametrize("lengths", [[3, 3], [3, 1]])
+def test_burst_refills_around_the_best_network_and_keeps_it(lengths):
+    esp = ESP(lengths, burst_patience=2, mutation_scale=1e-6, burst_scale=0.01, random_state=0)
+    run(esp, 1)
+    best = esp.best
+    run(esp, 2, lambda genomes: np.full(esp.n_networks, 1e9))
+    assert esp.bursts == [2]
+    assert esp.stagnation == 0
+    shifts = []
+    for members, centre in zip(esp.subpopulations, best, strict=True):
+        np.testing.assert_array_equal(members[0], centre)
+        assert np.all(members[1:] != centre)
+        shifts.append(np.abs(members[1:] - centre).ravel())
+    assert 0.005 < np.median(np.concatenate(shifts)) < 0.02
+
+
+def test_bursts_come_after_every_patience_generations_without_improvement():
+    esp = ESP([2, 2], burst_patience=3, random_state=0)
+    told = iter([5, 5, 5, 4, 4, 4, 4, 4, 4, 4, 3, 3])
+    stagnations = []
+    for value in told:
+        run(esp, 1, lambda genomes, value=value: np.full(len(genomes), float(value)))
+        stagnations.append(esp.stagnation)
+    assert stagnations == [0, 1, 2, 0, 1, 2, 0, 1, 2, 0, 0, 1]
+    assert esp.bursts == [6, 9]
+
+
+def test_no_patience_is_no_burst():
+    esp = run(ESP([2, 2], burst_patience=None, random_state=0), 20, lambda genomes: np.zeros(len(genomes)))
+    assert esp.bursts == []
+    assert esp.stagnation == 19
+
+
+def test_burst_scale_is_the_mutation_scale_unless_given():
+    assert ESP([2], mutation_scale=0.7).burst_scale == 0.7
+    assert ESP([2], mutation_scale=0.7, burst_scale=0.2).burst_scale == 0.2
+
+
+def test_easy_problem_is_solved():
+    esp = ESP([4, 4, 4], random_state=0)
+    first = sphere(esp.ask()).min()
+    run(esp, 150)
+    assert esp.best_fitness < 1e-2 * first
+    assert sphere(esp.best[np.newaxis])[0] == esp.best_fitness
+
+
+# ---- initial weights
+
+
+def test_initial_weights_fill_their_range():
+    esp = ESP([50, 50, 20], weight_range=[0.5, 5.0, 20.0], random_state=0)
+    for members, bound in zip(esp.subpopulations, [0.5, 5.0, 20.0], strict=True):
+        assert np.all(np.abs(members) <= bound)
+        assert members.min() < -0.95 * bound
+        assert members.max() > 0.95 * bound
+        assert abs(members.mean()) < 0.1 * bound
+
+
+# ---- randomness
+
+
+def test_each_generation_and_subpopulation_draws_its_own_noise():
+    esp = ESP([30, 30], burst_patience=2, mutation_scale=1.0, random_state=0)
+    noises = []
+    for _ in range(6):  # generations 2 and 4 end in a burst
+        before = snapshot(esp)
+        used = members_used(esp, esp.ask())
+        best = esp.best
+        fitness = np.arange(1.0, esp.n_networks + 1)
+        esp.tell(fitness)
+        for i, (old, new) in enumerate(zip(before, esp.subpopulations, strict=True)):
+            if esp.bursts and esp.bursts[-1] == esp.generation - 1:
+                noises.append(new[1] - best[i])
+            else:
+                scores = np.array([fitness[used[i] == k].min() for k in range(len(old))])
+                ranking = np.argsort(scores)
+                noises.append(new[ranking[-10]] - old[ranking[0]])
+    assert esp.bursts == [2, 4]
+    noises = np.array(noises)
+    for k in range(len(noises)):
+        for m in range(k):
+            assert not np.any(np.isclose(noises[k], noises[m], rtol=1e-6, atol=0))
+
+
+def test_subpopulations_start_different():
+    a, b = ESP([30, 30], random_state=0).subpopulations
+    assert not np.any(a == b)
+
+
+def test_zero_is_a_seed_and_seeds_differ():
+    assert_same(run(ESP([3, 3], random_state=0), 10), run(ESP([3, 3], random_state=0), 10))
+    assert not np.any(ESP([3], random_state=0).subpopulations[0] == ESP([3], random_state=1).subpopulations[0])
+    assert_same(ESP([3], random_state=np.int64(7)), ESP([3], random_state=7))
+
+
+def test_none_is_a_fresh_seed_every_time():
+    assert not np.any(ESP([3]).subpopulations[0] == ESP([3]).subpopulations[0])
+
+
+@pytest.mark.parametrize("make", [np.random.default_rng, np.random.RandomState])
+def test_generators_are_drawn_from_once(make):
+    source = make(3)
+    a, b = ESP([3, 3], random_state=source), ESP([3, 3], random_state=source)
+    assert not np.any(a.subpopulations[0] == b.subpopulations[0])
+    run(a, 5)
+    same = make(3)
+    assert_same(a, run(ESP([3, 3], random_state=same), 5))
+    ESP([3, 3], random_state=same)
+    np.testing.assert_array_equal(source.uniform(size=3), same.uniform(size=3))
+
+
+def test_seed_sequences_and_their_children():
+    parent = np.random.SeedSequence(3)
+    first, second = parent.spawn(2)
+    a, b = ESP([3], random_state=first), ESP([3], random_state=second)
+    assert not np.any(a.subpopulations[0] == b.subpopulations[0])
+    assert_same(a, ESP([3], random_state=np.random.SeedSequence(3).spawn(1)[0]))
+    assert parent.n_children_spawned == 2
+
+
+def test_global_numpy_state_is_neither_read_nor_touched():
+    np.random.seed(1)
+    a = run(ESP([3, 3], random_state=0), 10)
+    ESP([3, 3])
+    np.testing.assert_array_equal(np.random.random(5), np.random.RandomState(1).random_sample(5))
+    np.random.random(100)
+    assert_same(a, run(ESP([3, 3], random_state=0), 10))
+
+
+# ---- state
+
+
+def stored(state):
+    """The state as a file would give it back: scalars through JSON, arrays as they are."""
+    scalars = json.loads(json.dumps({k: v for k, v in state.items() if not isinstance(v, np.ndarray)}))
+    return scalars | {k: v.copy() for k, v in state.items() if isinstance(v, np.ndarray)}
+
+
+@settings(deadline=None, max_examples=40)
+@given(shapes, st.integers(0, 8), st.booleans(), st.sampled_from([None, 1, 2]))
+def test_resumed_run_equals_the_straight_one(shape, n_before, between, patience):
+    def fitness(genomes):
+        return np.round(np.log(sphere(genomes)), 1)  # coarse, so that it stagnates
+
+    straight = run(ESP(**shape, burst_patience=patience), n_before, fitness)
+    genomes = straight.ask() if between else None
+    state = stored(straight.state_dict())
+    resumed = ESP(**(shape | {"random_state": None}), burst_patience=patience)
+    resumed.load_state_dict(state)
+    assert_same(straight, resumed)
+    if between:
+        straight.tell(fitness(genomes))
+        resumed.tell(fitness(genomes))
+    assert_same(run(straight, 5, fitness), run(resumed, 5, fitness))
+
+
+def test_state_shares_nothing_with_the_object():
+    esp = run(ESP([3, 3], burst_patience=1, random_state=0), 4, lambda genomes: np.ones(len(genomes)))
+    state = esp.state_dict()
+    kept = stored(state)
+    other = ESP([3, 3], burst_patience=1)
+    other.load_state_dict(state)
+    for value in state.values():
+        if isinstance(value, np.ndarray):
+            value[:] = 0
+    run(other, 2)
+    again = ESP([3, 3], burst_patience=1)
+    again.load_state_dict(kept)
+    assert_same(esp, again)
+
+
+def test_loading_replaces_a_pending_ask():
+    fresh = ESP([3, 3], random_state=0)
+    state = fresh.state_dict()
+    busy = run(ESP([3, 3], random_state=1), 3)
+    busy.ask()
+    busy.load_state_dict(state)
+    with pytest.raises(ValueError, match="before ask"):
+        busy.tell(np.zeros(200))
+    np.testing.assert_array_equal(busy.ask(), fresh.ask())
+
+
+@pytest.mark.parametrize(
+    "name, value",
+    [
+        ("lengths", [3, 4]),
+        ("subpopulation_size", 41),
+        ("n_trials", 4),
+        ("mutation_scale", 0.2),
+        ("burst_patience", None),
+        ("burst_scale", 0.2),
+        ("credit", "mean"),
+        ("weight_range", [5.0, 1.0]),
+    ],
+)
+def test_state_of_other_parameters_is_refused(name, value):
+    other = ESP(**({"lengths": [3, 3]} | {name: value}))
+    with pytest.raises(ValueError, match=name):
+        ESP([3, 3]).load_state_dict(other.state_dict())
+
+
+@pytest.mark.parametrize(
+    "name, value, error",
+    [
+        ("weights", np.zeros(239), ValueError),
+        ("weights", np.zeros((2, 120)), ValueError),
+        ("best", np.zeros(5), ValueError),
+        ("best", np.zeros(0), ValueError),
+        ("best_fitness", np.nan, ValueError),
+        ("best_fitness", np.inf, ValueError),
+        ("bursts", np.zeros((2, 2), dtype=int), ValueError),
+        ("generation", -1, ValueError),
+        ("stagnation", -1, ValueError),
+        ("generation", 1.5, TypeError),
+        ("entropy", None, TypeError),
+        ("entropy", -1, ValueError),
+    ],
+)
+def test_impossible_state_is_refused_and_changes_nothing(name, value, error):
+    esp = run(ESP([3, 3], random_state=0), 2)
+    before = run(ESP([3, 3], random_state=0), 2)
+    state = run(ESP([3, 3], random_state=1), 3).state_dict() | {name: value}
+    with pytest.raises(error, match=name if name != "best_fitness" else "best"):
+        esp.load_state_dict(state)
+    assert_same(esp, before)
+
+
+def test_missing_and_unknown_keys_are_named():
+    state = ESP([3, 3]).state_dict()
+    state["weight"] = state.pop("weights")
+    with pytest.raises(ValueError, match=r"missing \['weights'\], unknown \['weight'\]"):
+        ESP([3, 3]).load_state_dict(state)
+
+
+# ---- bad input
+
+
+def test_tell_before_ask_is_refused():
+    esp = ESP([2])
+    with pytest.raises(ValueError, match="before ask"):
+        esp.tell(np.zeros(200))
+    esp.ask()
+    esp.tell(np.zeros(200))
+    with pytest.raises(ValueError, match="before ask"):
+        esp.tell(np.zeros(200))
+
+
+@pytest.mark.parametrize("shape", [(), (199,), (200, 1), (5, 40)])
+def test_fitness_of_another_shape_is_refused_and_can_be_told_again(shape):
+    esp = ESP([2], random_state=0)
+    esp.ask()
+    with pytest.raises(ValueError, match=r"\(200,\)"):
+        esp.tell(np.zeros(shape))
+    esp.tell(np.zeros(200))
+    assert esp.generation == 1
+
+
+@pytest.mark.parametrize(
+    "name, value, error",
+    [
+        ("lengths", [], ValueError),
+        ("lengths", 3, ValueError),
+        ("lengths", [[3, 3]], ValueError),
+        ("lengths", [3, 0], ValueError),
+        ("lengths", [3, 2.0], TypeError),
+        ("subpopulation_size", 1, ValueError),
+        ("subpopulation_size", 4.0, TypeError),
+        ("n_trials", 0, ValueError),
+        ("n_trials", True, TypeError),
+        ("mutation_scale", 0.0, ValueError),
+        ("mutation_scale", np.nan, ValueError),
+        ("mutation_scale", "0.1", TypeError),
+        ("burst_patience", 0, ValueError),
+        ("burst_scale", np.inf, ValueError),
+        ("credit", "max", ValueError),
+        ("credit", None, ValueError),
+        ("weight_range", -1.0, ValueError),
+        ("weight_range", [1.0], ValueError),
+        ("weight_range", [1.0, 0.0], ValueError),
+        ("weight_range", None, TypeError),
+        ("random_state", -1, ValueError),
+        ("random_state", 1.0, TypeError),
+        ("random_state", np.random, TypeError),
+    ],
+)
+def test_bad_parameters_are_named(name, value, error):
+    with pytest.raises(error, match=name):
+        ESP(**({"lengths": [3, 3]} | {name: value}))
+
+
+def test_parameters_after_lengths_are_keyword_only():
+    with pytest.raises(TypeError):
+        ESP([3, 3], 40)
