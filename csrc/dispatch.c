@@ -49,10 +49,7 @@ static const evk_kernels *const evk_tables[] = {
 };
 enum { N_TABLES = sizeof evk_tables / sizeof *evk_tables };
 
-const evk_kernels *evk_kernels_at(size_t k)
-{
-    return k < N_TABLES ? evk_tables[k] : NULL;
-}
+const evk_kernels *evk_kernels_at(size_t k) { return k < N_TABLES ? evk_tables[k] : NULL; }
 
 int evk_kernels_supported(const evk_kernels *kernels)
 {

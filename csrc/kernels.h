@@ -24,8 +24,8 @@
     X(void, gram_fill, (evk_gram * gram)) \
     X(void, gram_diagonal, (evk_gram * gram)) \
     X(void, decide, \
-      (const evk_kernel *kernel, const double *x, size_t n, size_t d, const double *sv, size_t n_sv, const double *coef, \
-       const double *bias, size_t n_outputs, double *work, double *decisions)) \
+      (const evk_kernel *kernel, const double *x, size_t n, size_t d, const double *sv, size_t n_sv, \
+       const double *coef, const double *bias, size_t n_outputs, double *work, double *decisions)) \
     X(void, decide_columns, \
       (const evk_kernel *kernel, const evk_columns *x, const evk_columns *sv, const double *coef, const double *bias, \
        size_t n_outputs, double *row, double *decisions)) \

@@ -29,10 +29,7 @@ static inline double dot(const double *a, const double *b, size_t n)
     return rest;
 }
 
-static inline double *row_of(evk_face *face, size_t k)
-{
-    return face->factor + k * face->ld;
-}
+static inline double *row_of(evk_face *face, size_t k) { return face->factor + k * face->ld; }
 
 /* how far beta_i may rise or fall before it meets a bound or zero, where the slope of epsilon |beta| changes */
 static inline double room_up(const evk_qp *qp, size_t i)

@@ -5,10 +5,7 @@
 
 #define LANES ((size_t)8)
 
-static size_t round_up(size_t n)
-{
-    return (n + LANES - 1) / LANES * LANES;
-}
+static size_t round_up(size_t n) { return (n + LANES - 1) / LANES * LANES; }
 
 /* a * b + c where only the product may overflow; 0 on overflow */
 static size_t product_plus(size_t a, size_t b, size_t c)
@@ -20,10 +17,7 @@ static size_t product_plus(size_t a, size_t b, size_t c)
 }
 
 /* beyond what an index of 32 bits can name, or close to what a size_t can count */
-static int too_many(size_t n)
-{
-    return n > INT32_MAX || n > (size_t)-1 / (64 * sizeof(double));
-}
+static int too_many(size_t n) { return n > INT32_MAX || n > (size_t)-1 / (64 * sizeof(double)); }
 
 size_t evk_gram_work_size(size_t n, size_t n_slots)
 {

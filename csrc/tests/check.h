@@ -23,8 +23,7 @@ static inline void check_failed(const char *file, int line, const char *what)
 #define CHECK(condition) (check_count++, (condition) ? (void)0 : check_failed(__FILE__, __LINE__, #condition))
 
 /* |value - expected| <= tolerance; false where either is NaN */
-#define CHECK_NEAR(value, expected, tolerance) \
-    check_near(__FILE__, __LINE__, #value, (value), (expected), (tolerance))
+#define CHECK_NEAR(value, expected, tolerance) check_near(__FILE__, __LINE__, #value, (value), (expected), (tolerance))
 static inline void check_near(const char *file, int line, const char *what, double value, double expected,
                               double tolerance)
 {

@@ -93,7 +93,8 @@ static void check_on_demand(const evk_kernel *kernel, evk_columns points, const 
     }
     const int64_t before = gram.n_computed;
     const double *row = evk_gram_get(&gram, 0, -1);
-    CHECK(evk_gram_get(&gram, 0, -1) == row && gram.n_computed <= before + 1); /* a row that is there is not computed again */
+    CHECK(evk_gram_get(&gram, 0, -1) == row &&
+          gram.n_computed <= before + 1); /* a row that is there is not computed again */
     free(work);
 }
 

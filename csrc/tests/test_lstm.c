@@ -3,10 +3,7 @@
 
 enum { LANES = 8, N_STEPS = 6 };
 
-static double logistic(double x)
-{
-    return 1.0 / (1.0 + exp(-x));
-}
+static double logistic(double x) { return 1.0 / (1.0 + exp(-x)); }
 
 /* weights[c][k][gate][lane] */
 static double weight(const evk_lstm *net, const double *weights, size_t c, size_t k, size_t gate, size_t lane)
@@ -37,7 +34,8 @@ static void check_net(const evk_lstm *net)
     const size_t n_sources = net->n_inputs + net->n_cells, n_outputs = net->n_cells * LANES;
     double *weights = new_doubles(net->n_cells * n_sources * 4 * LANES);
     double *x = new_doubles(net->n_inputs * N_STEPS), *columns = new_doubles(net->n_inputs * LANES);
-    double *expected_state = new_doubles(n_outputs), *state = new_doubles(n_outputs), *lane_state = new_doubles(n_outputs);
+    double *expected_state = new_doubles(n_outputs), *state = new_doubles(n_outputs),
+           *lane_state = new_doubles(n_outputs);
     double *expected_phi[2], *phi[2], *lane_phi[2], *first = new_doubles(n_outputs * N_STEPS);
     for (size_t side = 0; side < 2; side++) {
         expected_phi[side] = new_doubles(n_outputs);

@@ -32,15 +32,9 @@ static double kernel_value(const problem *p, size_t i, size_t j)
     return p->kernel->kind == EVK_LINEAR ? product : exp(-p->kernel->gamma * distance);
 }
 
-static double lower_of(const problem *p, size_t i)
-{
-    return p->classify && p->target[i] > 0.0 ? 0.0 : -p->C;
-}
+static double lower_of(const problem *p, size_t i) { return p->classify && p->target[i] > 0.0 ? 0.0 : -p->C; }
 
-static double upper_of(const problem *p, size_t i)
-{
-    return p->classify && p->target[i] < 0.0 ? 0.0 : p->C;
-}
+static double upper_of(const problem *p, size_t i) { return p->classify && p->target[i] < 0.0 ? 0.0 : p->C; }
 
 static solution solve(const evk_kernels *kernels, const problem *p)
 {
@@ -57,7 +51,12 @@ static solution solve(const evk_kernels *kernels, const problem *p)
         kernels->gram_fill(&gram);
     else
         kernels->gram_diagonal(&gram);
-    evk_qp qp = {.gram = &gram, .target = p->target, .lower = lower, .upper = upper, .epsilon = p->epsilon, .tol = p->tol,
+    evk_qp qp = {.gram = &gram,
+                 .target = p->target,
+                 .lower = lower,
+                 .upper = upper,
+                 .epsilon = p->epsilon,
+                 .tol = p->tol,
                  .max_iter = p->max_iter};
     evk_qp_place(&qp, n, n, qp_work);
     for (size_t i = 0; i < ld; i++)
@@ -92,8 +91,17 @@ static const evk_kernel rbf = {.kind = EVK_RBF, .gamma = 0.5};
 
 static problem classification(const evk_kernel *kernel, const double *x, const double *y, size_t n, size_t d, double C)
 {
-    return (problem){.kernel = kernel, .x = x, .target = y, .n = n, .d = d, .C = C, .tol = 1e-8, .classify = 1,
-                     .max_iter = 100000, .n_slots = n, .budget = UNLIMITED};
+    return (problem){.kernel = kernel,
+                     .x = x,
+                     .target = y,
+                     .n = n,
+                     .d = d,
+                     .C = C,
+                     .tol = 1e-8,
+                     .classify = 1,
+                     .max_iter = 100000,
+                     .n_slots = n,
+                     .budget = UNLIMITED};
 }
 
 static problem regression(const evk_kernel *kernel, const double *x, const double *y, size_t n, size_t d, double C,

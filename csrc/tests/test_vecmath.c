@@ -5,10 +5,7 @@ typedef void vector_function(const double *x, size_t n, double *y);
 
 static const long double pi = 3.14159265358979323846264338327950288L;
 
-static long double exact_logistic(long double x)
-{
-    return 1.0L / (1.0L + expl(-x));
-}
+static long double exact_logistic(long double x) { return 1.0L / (1.0L + expl(-x)); }
 
 static long double exact_tanpi(long double x)
 {
@@ -61,7 +58,8 @@ static double worst_ulp(long double (*exact)(long double), const double *x, cons
                 return INFINITY;
             continue;
         }
-        const double error = (double)(fabsl((long double)y[i] - expected) / (long double)(nextafter(size, INFINITY) - size));
+        const double error =
+            (double)(fabsl((long double)y[i] - expected) / (long double)(nextafter(size, INFINITY) - size));
         worst = error <= worst ? worst : isnan(error) ? INFINITY : error;
     }
     return worst;
