@@ -157,11 +157,12 @@ def test_asking_again_gives_the_same_genomes_even_if_the_first_were_written_to()
     np.testing.assert_array_equal(esp.ask(), kept)
 
 
-def test_best_is_a_copy():
-    esp = run(ESP([3, 3], random_state=0), 1)
-    before = esp.best
-    esp.best[:] = 0.0
-    np.testing.assert_array_equal(esp.best, before)
+@pytest.mark.parametrize("lengths", [[3, 3], [3, 1]])
+def test_best_is_a_copy(lengths):
+    esp = run(ESP(lengths, random_state=0), 1)
+    for chromosome in esp.best:
+        chromosome[:] = 0.0
+    assert sphere([chromosome[np.newaxis] for chromosome in esp.best])[0] == pytest.approx(esp.best_fitness)
 
 
 # ---- selection
