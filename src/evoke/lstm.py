@@ -1,0 +1,127 @@
+"""The forward pass of the LSTM that evolution shapes, usable alone."""
+import numpy as np
+
+from evoke import _lstm
+
+__all__ = ["forward"]
+
+
+def _array(name, value, ndims):
+    """value as a C-contiguous float64 array of one of `ndims` dimensions, all finite."""
+    array = np.asarray(value)
+    if array.dtype.kind not in "biuf":
+        raise ValueError(f"{name} must hold real numbers, got dtype {array.dtype}")
+    if array.ndim not in ndims:
+        raise ValueError(f"{name} must be {' or '.join(f'{n}-D' for n in ndims)}, got shape {array.shape}")
+    array = np.ascontiguousarray(array, dtype=np.float64)
+    if not np.isfinite(array).all():
+        raise ValueError(f"{name} must be finite, got {array[~np.isfinite(array)][0]}")
+    return array
+
+
+def _sequence(name, value, n_inputs):
+    x = _array(name, value, (2,))
+    if len(x) == 0:
+        raise ValueError(f"{name} has no steps, got shape {x.shape}")
+    if x.shape[1] != n_inputs:
+        raise ValueError(f"{name} must have shape (T, {n_inputs}) for this genome, got {x.shape}")
+    return x
+
+
+def forward(genome, X, *, cell="lstm", gate_bias=(0.0, 1.5, -1.5), state=None, return_state=False):
+    r"""Activations of one network, or of a population of networks, on one or more sequences.
+
+    Equation (1) of the paper: the activations :math:`\phi(t) = f(W, u(t), u(t-1), \ldots, u(0))` of the recurrent
+    network with weights :math:`W` depend on all inputs so far. Here f is a layer of H memory cells without peepholes,
+    each with logistic gates :math:`i, f, o` (input, forget, output). With :math:`W_g` the four blocks of weights, each
+    reading the I external inputs and the H outputs of the step before,
+
+    .. math::
+
+        z = W_z [u(t), \phi(t-1)], \quad g = \sigma(W_g [u(t), \phi(t-1)] + b_g), \quad g \in \{i, f, o\}
+
+    and, for the two cells,
+
+    - ``"lstm"``: :math:`s(t) = i \tanh(z) + f s(t-1)`, :math:`\phi(t) = o \tanh(s(t))`
+    - ``"evolino"``: :math:`s(t) = i z + f s(t-1)`, :math:`\phi(t) = \tanh(o s(t))`
+
+    Parameters
+    ----------
+    genome : array_like of shape (H, 4 * (I + H)) or (n_networks, H, 4 * (I + H))
+        One chromosome a cell, ``[z | input | forget | output] x [I inputs, H cells]``. I follows from the shape.
+    X : ndarray of shape (T, I), or list of array_likes of shape (T_i, I)
+        One sequence, or sequences that may differ in length.
+    cell : {"lstm", "evolino"}, default "lstm"
+        Which of the two cells.
+    gate_bias : sequence of three floats, default (0.0, 1.5, -1.5)
+        Constant bias of the input, forget and output gates.
+    state : array_like of shape (2, H) or (n_sequences, 2, H), optional
+        The cells' states s and outputs phi to start from, for all sequences or for each; zero by default. For a single
+        genome only.
+    return_state : bool, default False
+        Also return the state after the last step. For a single genome only.
+
+    Returns
+    -------
+    phi : ndarray of shape (T, H), or list of ndarrays of shape (T_i, H)
+        Activations, structured as X; for a population every array has a leading axis n_networks.
+    state : ndarray of shape (2, H) or (n_sequences, 2, H)
+        States s and outputs phi after the last step; only where `return_state` is true.
+
+    Raises
+    ------
+    ValueError
+        For shapes that do not fit, values that are not finite, a sequence without steps, an unknown cell, or a
+        population together with `state` or `return_state`.
+
+    Examples
+    --------
+    A run may be cut anywhere:
+
+    >>> import numpy as np
+    >>> from evoke.lstm import forward
+    >>> genome = np.array([[2.0, 0.5, 1.0, 0.0, 1.0, 0.0, 1.0, 0.0]])  # one cell, one input
+    >>> x = np.array([[1.0], [0.0], [0.0]])
+    >>> forward(genome, x).round(4).tolist()
+    [[0.2293], [0.1022], [0.0904]]
+    >>> start, state = forward(genome, x[:1], return_state=True)
+    >>> forward(genome, x[1:], state=state).round(4).tolist()
+    [[0.1022], [0.0904]]
+    """
+    genome = _array("genome", genome, (2, 3))
+    n_cells, size = genome.shape[-2:]
+    n_inputs = size // 4 - n_cells
+    if genome.size == 0 or size % 4 != 0 or n_inputs < 1:
+        raise ValueError(f"genome must have shape ([n_networks,] H, 4 * (I + H)) with I, H >= 1, got {genome.shape}")
+    if cell not in _lstm.CELLS:
+        raise ValueError(f"cell must be one of {_lstm.CELLS}, got {cell!r}")
+    bias = tuple(_array("gate_bias", gate_bias, (1,)))
+    if len(bias) != 3:
+        raise ValueError(f"gate_bias must be three numbers (input, forget, output), got {gate_bias!r}")
+
+    single = not isinstance(X, list | tuple)
+    names = ["X"] if single else [f"X[{k}]" for k in range(len(X))]
+    X = [_sequence(name, x, n_inputs) for name, x in zip(names, [X] if single else X, strict=True)]
+    if not X:
+        raise ValueError("X must hold at least one sequence, got an empty list")
+    x = np.concatenate(X)
+    offsets = np.concatenate([[0], np.cumsum([len(x) for x in X])]).astype(np.int64)
+
+    if genome.ndim == 3:
+        if state is not None or return_state:
+            raise ValueError(f"state and return_state need a single genome, got a population of shape {genome.shape}")
+        begin, end = np.ascontiguousarray(offsets[:-1]), np.ascontiguousarray(offsets[1:])
+        alone = np.full(len(X), -1, dtype=np.int64)
+        phi = _lstm.population(genome, x, begin, end, alone, alone, cell, bias)
+    else:
+        if state is not None:
+            state = _array("state", state, (2, 3))
+            wanted = (2, n_cells) if state.ndim == 2 else (len(X), 2, n_cells)
+            if state.shape != wanted:
+                raise ValueError(f"state must have shape {wanted}, got {state.shape}")
+            state = np.ascontiguousarray(np.broadcast_to(state, (len(X), 2, n_cells)))
+        phi, state = _lstm.sequences(genome, x, offsets, cell, bias, state)
+    phi = phi if single else np.split(phi, offsets[1:-1], axis=-2)
+    if return_state:
+        return phi, state[0] if single else state
+    return phi
