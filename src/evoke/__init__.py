@@ -1,0 +1,41 @@
+"""evoke: evolved recurrent networks with support vector readouts for learning from sequences.
+
+Schmidhuber, Gagliolo, Wierstra and Gomez, "Evolino for Recurrent Support Vector Machines" (2005).
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+from evoke._version import __version__
+
+if TYPE_CHECKING:
+    from evoke import svm, tasks
+    from evoke.config import show_config
+    from evoke.esp import ESP
+    from evoke.estimators import EvokeClassifier
+
+# Loaded at first use: scikit-learn alone takes longer to import than all of evoke.
+_HOME = {
+    "ESP": "evoke.esp",
+    "EvokeClassifier": "evoke.estimators",
+    "show_config": "evoke.config",
+    "svm": None,
+    "tasks": None,
+}
+
+__all__ = ["ESP", "EvokeClassifier", "__version__", "show_config", "svm", "tasks"]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(f"module 'evoke' has no attribute {name!r}")
+    home = _HOME[name]
+    value = importlib.import_module(f"evoke.{name}") if home is None else getattr(importlib.import_module(home), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(set(globals()) | set(__all__))

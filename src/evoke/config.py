@@ -1,0 +1,60 @@
+"""What this installation runs on."""
+
+from __future__ import annotations
+
+import os
+import platform
+from importlib import metadata
+from typing import Any
+
+from evoke import _kernels
+from evoke._version import __version__
+
+__all__ = ["show_config"]
+
+PACKAGES = ("numpy", "scipy", "scikit-learn", "joblib", "thundersvm-cpu", "click", "rich")
+
+
+def _version_of(package: str) -> str | None:
+    try:
+        return metadata.version(package)
+    except metadata.PackageNotFoundError:
+        return None
+
+
+def show_config(mode: str = "stdout") -> dict[str, Any] | None:
+    """Print (or return) versions, the instruction set in use and the state of ThunderSVM.
+
+    Parameters
+    ----------
+    mode : {"stdout", "dict"}
+        ``"dict"`` returns the information instead of printing it.
+
+    Raises
+    ------
+    ValueError
+        Another mode.
+    """
+    if mode not in ("stdout", "dict"):
+        raise ValueError(f"mode must be 'stdout' or 'dict', got {mode!r}")
+    from evoke import _thundersvm
+
+    config: dict[str, Any] = {
+        "evoke": __version__,
+        "python": platform.python_version(),
+        "platform": platform.platform(),
+        "cpus": os.cpu_count(),
+        "simd": {"used": _kernels.simd(), "supported": _kernels.supported(), "compiled": _kernels.compiled()},
+        "packages": {package: _version_of(package) for package in PACKAGES},
+        "thundersvm": _thundersvm.info(),
+    }
+    if mode == "dict":
+        return config
+    for key, value in config.items():
+        if isinstance(value, dict):
+            print(f"{key}:")
+            for name, item in value.items():
+                print(f"  {name}: {', '.join(item) if isinstance(item, list) else item}")
+        else:
+            print(f"{key}: {value}")
+    return None
