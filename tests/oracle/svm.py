@@ -73,6 +73,26 @@ def bias(K, beta, target, lower, upper, epsilon=0.0):
     return 0.5 * (up.max() + low.min())
 
 
+def polish(K, beta, target, lower, upper, epsilon=0.0):
+    """The exact optimum on the active set of beta: free points keep their signs, the others stay where they are.
+
+    LIBSVM keeps kernel values in single precision, which moves decisions by 1e-4; its active set is right mostly."""
+    slack = 1e-6 * np.maximum(upper, -lower)
+    for bound in (lower, 0.0, upper):
+        beta = np.where(np.abs(beta - bound) <= slack, bound, beta)
+    free = (beta != 0.0) & (beta > lower) & (beta < upper)
+    m = int(free.sum())
+    if m > 0:
+        system = np.ones((m + 1, m + 1))
+        system[:m, :m] = K[np.ix_(free, free)]
+        system[m, m] = 0.0
+        fixed = np.where(free, 0.0, beta)
+        right = np.append((target - K @ fixed - epsilon * np.sign(beta))[free], -fixed.sum())
+        beta = fixed
+        beta[free] = np.linalg.lstsq(system, right, rcond=None)[0][:m]
+    return beta
+
+
 def solve(K, target, lower, upper, epsilon=0.0):
     """beta of tiny programmes (n <= 6) by trying every active set; the best feasible stationary point is the optimum.
 
