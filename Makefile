@@ -1,0 +1,69 @@
+# Needs python3 (3.10 or newer), a C compiler and make; everything else comes from pip into virtual environments here.
+PYTHON ?= python3
+DEMO := .venv
+DEV := .venv-dev
+TEST := .venv-test
+SANITIZE ?= address,undefined
+WERROR ?= $(if $(CI),true,false)
+PIP := -m pip install -qq
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+
+.NOTPARALLEL:
+.PHONY: help demo test lint format ctest wheel pytest analyze bench dev clean check-tools
+
+help: ## list these targets
+	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' Makefile | expand -t 10
+
+demo: check-tools ## install evoke into .venv and reproduce the a^n b^n c^n experiment
+	$(PYTHON) -m venv $(DEMO)
+	@echo "Installing evoke into $(DEMO): a minute or two"
+	$(DEMO)/bin/python $(PIP) '.[cli]'
+	$(DEMO)/bin/evoke reproduce anbncn
+
+test: lint ctest wheel pytest ## all checks: lint, C tests under sanitizers, sdist and wheel, pytest
+
+lint: $(TEST)/ready ## ruff, cython-lint, clang-format, codespell, mypy
+	$(TEST)/bin/ruff check
+	$(TEST)/bin/cython-lint src/evoke
+	$(TEST)/bin/clang-format --dry-run -Werror csrc/*.[ch] csrc/tests/*.[ch]
+	$(TEST)/bin/codespell
+	$(TEST)/bin/mypy
+
+format: $(TEST)/ready ## rewrite C sources and Python imports in the project's format
+	$(TEST)/bin/clang-format -i csrc/*.[ch] csrc/tests/*.[ch]
+	$(TEST)/bin/ruff check --fix
+
+ctest: $(TEST)/ready ## C tests, under the sanitizers of SANITIZE (none: turn them off)
+	PATH="$(CURDIR)/$(TEST)/bin:$$PATH" sh tools/ctest.sh build/ctest-$(SANITIZE) $(SANITIZE) $(WERROR)
+
+wheel: $(TEST)/ready ## sdist and wheel into dist/, checked and tried in an empty environment
+	PATH="$(CURDIR)/$(TEST)/bin:$$PATH" sh tools/wheel.sh
+
+pytest: $(TEST)/ready ## install evoke into .venv-test and run the Python tests (ARGS="-k svm" goes to pytest)
+	$(TEST)/bin/python $(PIP) --no-build-isolation '.[cli,plot,test]' -Cbuild-dir=build/pytest
+	$(TEST)/bin/python -m pytest $(ARGS)
+
+analyze: ## the static analyser of gcc over the C core
+	for source in csrc/*.c; do gcc -std=c17 -O1 -DEVK_ISA=scalar -fanalyzer -Werror -c -o /dev/null $$source || exit 1; done
+
+bench: dev ## microbenchmarks and comparisons, in the editable environment
+	$(DEV)/bin/python bench $(ARGS)
+
+dev: check-tools ## editable install with every tool into .venv-dev; it rebuilds itself on import
+	$(PYTHON) -m venv $(DEV)
+	$(DEV)/bin/python $(PIP) -r tools/requirements.txt
+	$(DEV)/bin/python $(PIP) --no-build-isolation -e '.[cli,plot,test]' -Cbuild-dir=build/dev
+
+clean: ## remove everything the other targets made
+	rm -rf build dist $(DEMO) $(DEV) $(TEST) .hypothesis .mypy_cache .pytest_cache .ruff_cache
+
+check-tools:
+	@$(PYTHON) -c 'import sys; sys.exit(None if sys.version_info >= (3, 10) else \
+	"evoke needs Python 3.10 or newer, this is %d.%d; name another: make PYTHON=python3.12" % sys.version_info[:2])'
+	@command -v cc gcc clang >/dev/null || { echo "evoke needs a C compiler: install gcc or clang" >&2; exit 1; }
+
+$(TEST)/ready: tools/requirements.txt | check-tools
+	$(PYTHON) -m venv $(TEST)
+	@echo "Installing the tools of the checks into $(TEST)"
+	$(TEST)/bin/python $(PIP) -r tools/requirements.txt
+	@touch $@
