@@ -13,7 +13,7 @@ ALLOWED = re.compile(r"evoke/(\w+/)*\w+(\.py|\.pyi|\.[\w-]+\.so)|evoke/py\.typed
 def check_names(names):
     """Yield a complaint for every file that does not belong into a wheel."""
     for name in names:
-        if not ALLOWED.fullmatch(name):
+        if not name.endswith("/") and not ALLOWED.fullmatch(name):
             yield f"{name} does not belong into the wheel"
 
 

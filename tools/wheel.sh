@@ -9,8 +9,8 @@ if [ ! -e .git ]; then
 fi
 [ -z "$(git status --porcelain)" ] || echo "NOTE: the sdist holds what is committed, not the changes in the tree"
 rm -rf dist build/wheel
-python -m build --no-isolation --outdir build/wheel/raw . >build/wheel.log 2>&1 || { tail -n 50 build/wheel.log; exit 1; }
-mkdir -p dist
+mkdir -p dist build/wheel
+python -m build --no-isolation --outdir build/wheel/raw . >build/wheel/log 2>&1 || { tail -n 50 build/wheel/log; exit 1; }
 cp build/wheel/raw/*.tar.gz dist
 if command -v auditwheel >/dev/null; then
   auditwheel repair --wheel-dir dist build/wheel/raw/*.whl

@@ -55,7 +55,7 @@ class Problem:
     train: Points
     validation: Points
     cell: str
-    gate_bias: tuple[float, float, float]
+    gate_bias: tuple[float, ...]
     readout: SVMReadout
     objective: str
     exclusive: bool
