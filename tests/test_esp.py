@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from oracle.esp import SlowESP
 
 from evoke.esp import ESP
+from oracle.esp import SlowESP
 
 
 def sphere(genomes):

@@ -2,10 +2,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from oracle import lstm as oracle
 
 from evoke import _lstm
 from evoke.lstm import forward
+from oracle import lstm as oracle
 
 CELLS = ("lstm", "evolino")
 BIAS = (0.3, 1.5, -1.5)

@@ -63,7 +63,7 @@ cdef double error(int objective, bint exclusive, size_t n_outputs, const Points 
         sum_of_row = 0.0
         for p in range(points.n):
             margin = points.targets[o * points.n + p] * decisions[o * points.ld + p]
-            if objective == 0: # a decision of exactly 0 says "no"
+            if objective == 0:  # a decision of exactly 0 says "no"
                 if margin < 0.0 or (margin == 0.0 and points.targets[o * points.n + p] > 0.0):
                     sum_of_row += points.weights[p]
             else:

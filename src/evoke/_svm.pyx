@@ -92,7 +92,8 @@ cdef class Machine:
                 "violation": self.qp.violation, "n_iter": self.qp.n_iter, "converged": bool(self.qp.converged)}
 
     def solve(self, const double[::1] target not None, const double[::1] lower not None,
-              const double[::1] upper not None, double epsilon, double tol, int64_t max_iter, double[::1] beta not None):
+              const double[::1] upper not None, double epsilon, double tol, int64_t max_iter,
+              double[::1] beta not None):
         """Optimise from `beta` (feasible), which takes the solution. Returns the certificate. Ctrl-C is heard."""
         cdef int64_t budget = max(1, WORK_BETWEEN_SIGNALS // (2 * target.shape[0]))
         cdef int done = 0

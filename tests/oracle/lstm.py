@@ -1,4 +1,4 @@
-"""LSTM of Evolino, one step at a time in plain NumPy: the definition that the compiled forward pass is measured against.
+"""LSTM of Evolino, one step at a time in plain NumPy: what the compiled forward pass is measured against.
 
 Chromosome of one cell: [z | input | forget | output] x [I inputs, H outputs of the step before].
 """
