@@ -53,7 +53,8 @@ cdef extern from "dispatch.h" nogil:
                        const double *coef, const double *bias, size_t n_outputs, double *work,
                        double *decisions) noexcept nogil
         void (*decide_columns)(const evk_kernel *kernel, const evk_columns *x, const evk_columns *sv,
-                               const double *coef, const double *bias, size_t n_outputs, double *row, double *decisions) noexcept nogil
+                               const double *coef, const double *bias, size_t n_outputs, double *row,
+                               double *decisions) noexcept nogil
         void (*qp_begin)(evk_qp *qp) noexcept nogil
         int (*qp_run)(evk_qp *qp, int64_t budget) noexcept nogil
         void (*qp_certify)(evk_qp *qp) noexcept nogil
