@@ -6,6 +6,7 @@ TEST := .venv-test
 SANITIZE ?= address,undefined
 WERROR ?= $(if $(CI),true,false)
 PIP := -m pip install -qq
+in = PATH="$(CURDIR)/$(1)/bin:$$PATH"
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .NOTPARALLEL:
@@ -34,14 +35,14 @@ format: $(TEST)/ready ## rewrite C sources and Python imports in the project's f
 	$(TEST)/bin/ruff check --fix
 
 ctest: $(TEST)/ready ## C tests, under the sanitizers of SANITIZE (none: turn them off)
-	PATH="$(CURDIR)/$(TEST)/bin:$$PATH" sh tools/ctest.sh build/ctest-$(SANITIZE) $(SANITIZE) $(WERROR)
+	$(call in,$(TEST)) sh tools/ctest.sh build/ctest-$(SANITIZE) $(SANITIZE) $(WERROR)
 
 wheel: $(TEST)/ready ## sdist and wheel into dist/, checked and tried in an empty environment
-	PATH="$(CURDIR)/$(TEST)/bin:$$PATH" sh tools/wheel.sh
+	$(call in,$(TEST)) sh tools/wheel.sh
 
 pytest: $(TEST)/ready ## install evoke into .venv-test and run the Python tests (ARGS="-k svm" goes to pytest)
-	$(TEST)/bin/python $(PIP) --no-build-isolation '.[cli,plot,test]' --config-settings=build-dir=build/pytest
-	$(TEST)/bin/python -m pytest $(ARGS)
+	$(call in,$(TEST)) python $(PIP) --no-build-isolation '.[cli,plot,test]' --config-settings=build-dir=build/pytest
+	$(call in,$(TEST)) python -m pytest $(ARGS)
 
 analyze: ## the static analyser of gcc over the C core
 	for source in csrc/*.c; do gcc -std=c17 -O1 -DEVK_ISA=scalar -fanalyzer -Werror -c -o /dev/null $$source || exit 1; done
@@ -52,7 +53,7 @@ bench: dev ## microbenchmarks and comparisons, in the editable environment
 dev: check-tools ## editable install with every tool into .venv-dev; it rebuilds itself on import
 	$(PYTHON) -m venv $(DEV)
 	$(DEV)/bin/python $(PIP) -r tools/requirements.txt
-	$(DEV)/bin/python $(PIP) --no-build-isolation -e '.[cli,plot,test]' --config-settings=build-dir=build/dev
+	$(call in,$(DEV)) python $(PIP) --no-build-isolation -e '.[cli,plot,test]' --config-settings=build-dir=build/dev
 
 clean: ## remove everything the other targets made
 	rm -rf build dist $(DEMO) $(DEV) $(TEST) .hypothesis .mypy_cache .pytest_cache .ruff_cache
