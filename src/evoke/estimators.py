@@ -265,7 +265,7 @@ class EvokeClassifier(ClassifierMixin, BaseEstimator):
 
     def _problem(self, X: Sequences, y: Targets, X_val, y_val) -> Problem:
         rows = self._target_rows(X, y, "X")
-        labels = self._encode(y)
+        labels = self._encode(y, X)
         if X_val is None:
             train, validation = self._split(X, rows)
             everything = X
@@ -276,7 +276,7 @@ class EvokeClassifier(ClassifierMixin, BaseEstimator):
                 raise ValueError("y_val must be of the same kind as y: one a step or one a sequence, as many outputs")
             train = rows
             validation = len(X.rows) + self._target_rows(held_out, y_held_out, "X_val")
-            labels = np.concatenate([labels, self._encode(y_held_out, name="y_val")])
+            labels = np.concatenate([labels, self._encode(y_held_out, held_out, name="y_val")])
             everything = Sequences(
                 np.concatenate([X.rows, held_out.rows]),
                 np.concatenate([X.offsets, len(X.rows) + held_out.offsets[1:]]),
@@ -329,9 +329,9 @@ class EvokeClassifier(ClassifierMixin, BaseEstimator):
 
     # ------------------------------------------------------------------ labels
 
-    def _encode(self, y: Targets, name: str = "y") -> FloatArray:
-        """Targets +-1 (n_rows, n_outputs), and on the first call the classes; rows without a target are 0."""
-        values = y.values
+    def _encode(self, y: Targets, X: Sequences, name: str = "y") -> FloatArray:
+        """Targets +-1 (n_rows, n_outputs) and, from y itself, the classes; a label a sequence holds for all its rows."""
+        values = np.repeat(y.values, X.lengths, axis=0) if y.per_sequence else y.values
         if name == "y":
             self._multilabel = values.ndim == 2
             self._per_sequence = y.per_sequence
