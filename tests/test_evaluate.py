@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
-from oracle import evaluation as oracle
 
 from evoke._evaluate import evaluate_svc
+from oracle import evaluation as oracle
 
 BIAS = (0.0, 1.5, -1.5)
 RBF = ("rbf", 0.25, 0.0, 3)

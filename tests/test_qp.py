@@ -2,12 +2,12 @@ import warnings
 
 import numpy as np
 import pytest
-from oracle import svm as oracle
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics.pairwise import linear_kernel, polynomial_kernel, rbf_kernel
 from sklearn.svm import SVC, SVR
 
 from evoke._svm import Machine, decide, gram
+from oracle import svm as oracle
 
 TOL = 1e-6
 CACHE = 1 << 26

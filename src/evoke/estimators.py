@@ -330,7 +330,7 @@ class EvokeClassifier(ClassifierMixin, BaseEstimator):
     # ------------------------------------------------------------------ labels
 
     def _encode(self, y: Targets, X: Sequences, name: str = "y") -> FloatArray:
-        """Targets +-1 (n_rows, n_outputs) and, from y itself, the classes; a label a sequence holds for all its rows."""
+        """Targets +-1 (n_rows, n_outputs) and, from y itself, the classes; one label a sequence is for all its rows."""
         values = np.repeat(y.values, X.lengths, axis=0) if y.per_sequence else y.values
         if name == "y":
             self._multilabel = values.ndim == 2

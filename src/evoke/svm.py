@@ -30,9 +30,9 @@ _MAX_STEPS = 10_000_000
 _MAX_ROUNDS = 1000
 _MAX_COPIED_ROWS = 50_000
 
-# What single precision must reach, else the native solver goes on: a violation of twice tol but not below the first, and
-# a gap that bounds the loss of the objective to the second, relative to the primal. Nine of ten problems with C up to 100
-# do, fewer with larger C.
+# What single precision must reach, else the native solver goes on: a violation of twice tol but not below the first,
+# and a gap that bounds the loss of the objective to the second, relative to the primal. Nine of ten problems with C up
+# to 100 do, fewer with larger C.
 _ACCEPTED_VIOLATION = 1e-3
 _ACCEPTED_GAP = 1e-2
 
@@ -180,8 +180,8 @@ def _check_kernel_range(X, kernel, gamma, coef0, degree):
             largest = (gamma * largest + abs(coef0)) ** degree
     if not np.isfinite(largest):
         raise ValueError(
-            f"the kernel overflows: kernel={kernel!r} with gamma={gamma}, coef0={coef0}, degree={degree} on X with values "
-            f"up to {np.abs(X).max():.3g}; scale X or lower the degree"
+            f"the kernel overflows: kernel={kernel!r} with gamma={gamma}, coef0={coef0}, degree={degree} on X with "
+            f"values up to {np.abs(X).max():.3g}; scale X or lower the degree"
         )
 
 

@@ -1,8 +1,9 @@
 """Evaluation of one network, slowly: forward pass of every sequence, an SVM of scikit-learn for each output, errors."""
 import numpy as np
+from sklearn.svm import SVC
+
 from oracle.lstm import forward
 from oracle.svm import bias, kernel, polish, violation
-from sklearn.svm import SVC
 
 
 def decisions(train, test, targets, lower, upper, parameters, tol):
