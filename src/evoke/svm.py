@@ -7,10 +7,9 @@ import numbers
 import warnings
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_array, check_scalar, compute_class_weight
@@ -30,9 +29,9 @@ _MAX_STEPS = 10_000_000
 _MAX_ROUNDS = 1000
 _MAX_COPIED_ROWS = 50_000
 
-# What single precision must reach, else the native solver goes on: a violation of twice tol but not below the first,
-# and a gap that bounds the loss of the objective to the second, relative to the primal. Nine of ten problems with C up
-# to 100 do, fewer with larger C.
+# What single precision must reach, else the native solver goes on: a violation of twice tol, or of the first where tol
+# is smaller; and a gap of the second, relative to the primal objective, which bounds what is lost. Nine of ten problems
+# with C up to 100 pass, and fewer the larger C is.
 _ACCEPTED_VIOLATION = 1e-3
 _ACCEPTED_GAP = 1e-2
 
@@ -123,12 +122,12 @@ def solve(
     ValueError
         The kernel overflows on X, or ThunderSVM cannot have these boxes.
     ThunderSVMError
-        The library cannot be found, loaded or used.
+        The library cannot be found or loaded.
 
     Warns
     -----
     SolverWarning
-        ThunderSVM did not reach the optimum of some target and the native solver went on from there.
+        ThunderSVM could not train on some target or did not reach the optimum; the native solver went on from there.
     """
     _check_kernel_range(X, kernel, gamma, coef0, degree)
     target = np.atleast_2d(target)
@@ -138,29 +137,29 @@ def solve(
     cache_bytes = int(min(cache_size * 2.0**20, 8.0 * n * (n + 8)))
     machine = _svm.Machine(X, kernel, gamma, coef0, degree, cache_bytes)
     betas, certificates = np.zeros(target.shape), []
-    unfinished = 0
+    reasons = []
     for beta, *problem in zip(betas, target, lower, upper, strict=True):
         t, low, up = map(np.ascontiguousarray, problem)
-        accepted = False
+        reason = None
         if solver == "thundersvm":
-            beta[:] = _train_thundersvm(
+            beta[:], reason = _train_thundersvm(
                 X, t, low, up, kernel=kernel, gamma=gamma, coef0=coef0, degree=degree, epsilon=epsilon, tol=tol,
                 max_iter=min(max_iter, _MAX_ROUNDS),
             )  # fmt: skip
             found = machine.certify(t, low, up, epsilon, tol, beta)
-            accepted = (
-                found["violation"] <= max(2 * tol, _ACCEPTED_VIOLATION)
-                and found["gap"] <= _ACCEPTED_GAP * (found["objective"] + found["gap"])
-            )  # fmt: skip
-            found["converged"] = accepted
-            unfinished += not accepted
-        if not accepted:
+            accuracy = max(2 * tol, _ACCEPTED_VIOLATION), _ACCEPTED_GAP * (found["objective"] + found["gap"])
+            if reason is None and (found["violation"] > accuracy[0] or found["gap"] > accuracy[1]):
+                reason = f"its solution has a violation of {found['violation']:.3g} and a gap of {found['gap']:.3g}"
+            found["converged"] = True
+        if reason is not None:
+            reasons.append(reason)
+        if solver != "thundersvm" or reason is not None:
             found = machine.solve(t, low, up, epsilon, tol, max_iter, beta)
         certificates.append(found)
-    if unfinished:
+    if reasons:
         warnings.warn(
-            f"ThunderSVM's single precision did not reach the optimum of {unfinished} of {len(target)} problem(s); "
-            "the native solver finished them",
+            f"ThunderSVM did not reach the optimum of {len(reasons)} of {len(target)} problem(s) and the native solver "
+            f"went on from there: {reasons[0]}",
             SolverWarning,
             stacklevel=2,
         )
@@ -186,14 +185,14 @@ def _check_kernel_range(X, kernel, gamma, coef0, degree):
 
 
 def _train_thundersvm(X, target, lower, upper, **parameters):
-    """Coefficients from ThunderSVM, feasible, of shape (n,)."""
+    """Feasible coefficients from ThunderSVM, of shape (n,), and None; or zeros and why it could not train."""
     from evoke import _thundersvm
 
     beta = np.zeros(len(X))
     used = np.flatnonzero(lower < upper)
     target, lower, upper = target[used], lower[used], upper[used]
     if not (np.any(lower < 0.0) and np.any(upper > 0.0)) or len(used) == 1:
-        return beta  # nothing else sums to zero
+        return beta, None  # nothing else sums to zero
     bound = np.maximum(-lower, upper)
     regression = bool(np.any((lower < 0.0) & (upper > 0.0)))
     kind = np.zeros(len(used), dtype=np.intp) if regression else (target > 0.0).astype(np.intp)
@@ -206,13 +205,18 @@ def _train_thundersvm(X, target, lower, upper, **parameters):
             f"{_MAX_COPIED_ROWS} rows in all; use solver='native'"
         )
     repeated = np.repeat(np.arange(len(used)), copies.astype(np.intp))
-    found = _thundersvm.train(
-        X[used[repeated]], target[repeated], regression=regression, C=C if len(set(C)) > 1 else C[0], **parameters
-    )
+    try:
+        found = _thundersvm.train(
+            X[used[repeated]], target[repeated], regression=regression, C=C if len(set(C)) > 1 else C[0], **parameters
+        )
+    except _thundersvm.ThunderSVMError as error:
+        if not _thundersvm.available():
+            raise
+        return beta, str(error)
     found = np.bincount(repeated, found, minlength=len(used))
     # The sum of copies at their bound is at the bound but for rounding.
     beta[used] = np.where(np.abs(found) >= (1.0 - 1e-12) * bound, np.copysign(bound, found), found)
-    return beta
+    return beta, None
 
 
 def _check_real(value, name, **bounds):
@@ -384,7 +388,7 @@ class SVC(ClassifierMixin, BaseEstimator):
         self.cache_size = cache_size
         self.decision_function_shape = decision_function_shape
 
-    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> SVC:
+    def fit(self, X, y, sample_weight=None):
         """Train on rows and their labels.
 
         Parameters
@@ -406,12 +410,13 @@ class SVC(ClassifierMixin, BaseEstimator):
             A parameter out of its range, NaN or infinity in X, a single class, a class without weight, or a kernel that
             overflows.
         ThunderSVMError
-            With ``solver="thundersvm"``: the library cannot be found, loaded or used.
+            With ``solver="thundersvm"``: the library cannot be found or loaded.
 
         Warns
         -----
         ConvergenceWarning
-            The limit of steps was reached.
+            The limit of steps or of rounding was reached. The subclass :class:`~evoke.exceptions.SolverWarning`: the
+            native solver finished what ThunderSVM had left.
         """
         _check_parameters(self)
         _check_choice(self.decision_function_shape, "decision_function_shape", ("ovr", "ovo"))
@@ -484,7 +489,7 @@ class SVC(ClassifierMixin, BaseEstimator):
             )
         return self
 
-    def _pair_decisions(self, X: ArrayLike) -> NDArray[np.float64]:
+    def _pair_decisions(self, X):
         """Decision values of every pair of classes, of shape (n_samples, n_pairs)."""
         check_is_fitted(self)
         X = validate_data(self, X, dtype=np.float64, order="C", reset=False)
@@ -502,7 +507,7 @@ class SVC(ClassifierMixin, BaseEstimator):
             raise ValueError(f"the kernel overflows on X with values up to {np.abs(X).max():.3g}; scale X")
         return decisions
 
-    def decision_function(self, X: ArrayLike) -> NDArray[np.float64]:
+    def decision_function(self, X):
         """Signed confidence in the classes.
 
         Parameters
@@ -530,7 +535,7 @@ class SVC(ClassifierMixin, BaseEstimator):
             votes[:, j] += value < 0.0
         return votes + confidence / (3.0 * (np.abs(confidence) + 1.0))
 
-    def predict(self, X: ArrayLike) -> NDArray[Any]:
+    def predict(self, X):
         """Labels: the sign of the decision, or the class with most votes of its pairs, of equals the first.
 
         Parameters
