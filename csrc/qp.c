@@ -14,7 +14,8 @@
 #define MAX_RECHECKS 20
 #define MAX_TIGHTENED 6
 #define FIRST_NEWTON 16
-#define NEWTON_INTERVAL 8
+#define NEWTON_INTERVAL 8 /* SMO steps between Newton steps, and more the larger the face */
+#define NEWTON_SHARE 4
 
 /* sum of a_k b_k: eight partial sums, then the rest one by one */
 static inline double dot(const double *a, const double *b, size_t n)
@@ -55,6 +56,12 @@ static inline int is_free(const evk_qp *qp, size_t i)
     return b != 0.0 && b > qp->lower[i] && b < qp->upper[i];
 }
 
+/* the lowest index among the lanes that hold the largest value */
+static inline size_t first_index(pk values, pk largest, pk indices)
+{
+    return (size_t)pk_smallest(pk_select(pk_gt(largest, values), pk_set1(INFINITY), indices));
+}
+
 /* residual -= step (a - b), b or both may be missing; then the extremes of residual + masks */
 static inline __attribute__((always_inline)) void update(evk_qp *qp, double step, const double *a, const double *b)
 {
@@ -77,19 +84,9 @@ static inline __attribute__((always_inline)) void update(evk_qp *qp, double step
         least = pk_min(pk_add(r, pk_load(qp->low_mask + j)), least);
         index = pk_add(index, pk_set1((double)EVK_LANES));
     }
-    double value[EVK_LANES], place[EVK_LANES], low[EVK_LANES];
-    pk_store(value, best);
-    pk_store(place, where);
-    pk_store(low, least);
-    size_t k_best = 0;
-    for (size_t k = 1; k < EVK_LANES; k++) {
-        if (value[k] > value[k_best] || (value[k] == value[k_best] && place[k] < place[k_best]))
-            k_best = k;
-        low[0] = low[k] < low[0] ? low[k] : low[0];
-    }
-    qp->up_max = value[k_best];
-    qp->up_index = (size_t)place[k_best];
-    qp->low_min = low[0];
+    qp->up_max = pk_largest(best);
+    qp->up_index = first_index(best, pk_set1(qp->up_max), where);
+    qp->low_min = pk_smallest(least);
 }
 
 /* the partner of i that promises the largest decrease: (up_max - low_j)^2 / curvature, compared without dividing */
@@ -112,17 +109,8 @@ static size_t second_order_partner(const evk_qp *qp, size_t i, const double *row
         where = pk_select(better, index, where);
         index = pk_add(index, pk_set1((double)EVK_LANES));
     }
-    double numerator[EVK_LANES], denominator[EVK_LANES], place[EVK_LANES];
-    pk_store(numerator, top);
-    pk_store(denominator, bottom);
-    pk_store(place, where);
-    size_t best = 0;
-    for (size_t k = 1; k < EVK_LANES; k++) {
-        const double mine = numerator[k] * denominator[best], other = numerator[best] * denominator[k];
-        if (mine > other || (mine == other && place[k] < place[best]))
-            best = k;
-    }
-    return (size_t)place[best];
+    const pk gain = pk_div(top, bottom);
+    return first_index(gain, pk_set1(pk_largest(gain)), where);
 }
 
 static void smo_step(evk_qp *qp)
@@ -153,7 +141,7 @@ static void solve_lower(evk_face *face, double *w)
     const size_t m = face->size;
     for (size_t k = 0; k < m; k++) {
         const double *row = row_of(face, k);
-        const double value = w[k] / row[k];
+        const double value = w[k] * row[k];
         w[k] = value;
         for (size_t j = k + 1; j < m; j++)
             w[j] = fma(-row[j], value, w[j]);
@@ -165,7 +153,7 @@ static void solve_upper(evk_face *face, double *w)
 {
     for (size_t k = face->size; k-- > 0;) {
         const double *row = row_of(face, k);
-        w[k] = (w[k] - dot(row + k + 1, w + k + 1, face->size - k - 1)) / row[k];
+        w[k] = (w[k] - dot(row + k + 1, w + k + 1, face->size - k - 1)) * row[k];
     }
 }
 
@@ -186,7 +174,7 @@ static int face_append(evk_qp *qp, size_t i)
         return 0;
     for (size_t k = 0; k < m; k++)
         row_of(face, k)[m] = w[k];
-    row_of(face, m)[m] = sqrt(pivot);
+    row_of(face, m)[m] = 1.0 / sqrt(pivot);
     face->members[m] = (int32_t)i;
     face->place_of[i] = (int32_t)m;
     face->size = m + 1;
@@ -209,9 +197,11 @@ static void face_remove(evk_face *face, size_t place)
     for (size_t r = place; r < m; r++) {
         double *row = row_of(face, r);
         const double *next = row_of(face, r + 1) + 1;
-        const double length = sqrt(fma(carried[r], carried[r], next[r] * next[r]));
-        const double c = carried[r] / length, s = next[r] / length;
-        for (size_t j = r; j < m; j++) {
+        const double corner = 1.0 / next[r];
+        const double scale = 1.0 / sqrt(fma(carried[r], carried[r], corner * corner));
+        const double c = carried[r] * scale, s = corner * scale;
+        row[r] = scale;
+        for (size_t j = r + 1; j < m; j++) {
             const double a = carried[j], b = next[j];
             row[j] = fma(c, a, s * b);
             carried[j] = fma(c, b, -(s * a));
@@ -237,12 +227,23 @@ static void face_change(evk_qp *qp)
 {
     const evk_face *face = &qp->face;
     const size_t ld = qp->gram->points.ld;
-    memset(qp->change, 0, ld * sizeof(double));
-    for (size_t k = 0; k < face->size; k++) {
-        const double *row = evk_gram_get(qp->gram, (size_t)face->members[k], -1);
-        const pk d = pk_set1(face->direction[k]);
-        for (size_t j = 0; j < ld; j += EVK_LANES)
-            pk_store(qp->change + j, pk_fma(d, pk_load(row + j), pk_load(qp->change + j)));
+    /* four rows at a time, so that the sum is loaded and stored less often; with fewer slots than rows, only one is
+     * sure to stay */
+    const size_t group = qp->gram->n_slots == qp->gram->points.n ? 4 : 1;
+    for (size_t k = 0; k < face->size; k += group) {
+        const double *rows[4];
+        pk d[4];
+        for (size_t r = 0; r < 4; r++) {
+            const int present = r < group && k + r < face->size;
+            rows[r] = present ? evk_gram_get(qp->gram, (size_t)face->members[k + r], -1) : rows[0];
+            d[r] = pk_set1(present ? face->direction[k + r] : 0.0);
+        }
+        for (size_t j = 0; j < ld; j += EVK_LANES) {
+            pk sum = k == 0 ? pk_set1(0.0) : pk_load(qp->change + j);
+            for (size_t r = 0; r < 4; r++)
+                sum = pk_fma(d[r], pk_load(rows[r] + j), sum);
+            pk_store(qp->change + j, sum);
+        }
     }
 }
 
@@ -420,7 +421,7 @@ int EVK_FN(qp_run)(evk_qp *qp, int64_t budget)
             face_sync(qp);
             for (size_t k = qp->face.size; k > 0 && qp->n_iter < qp->max_iter && newton_step(qp); k--)
                 qp->n_iter++;
-            qp->next_newton = qp->n_iter + NEWTON_INTERVAL;
+            qp->next_newton = qp->n_iter + NEWTON_INTERVAL + (int64_t)(qp->face.size / NEWTON_SHARE);
         }
     }
 }

@@ -15,7 +15,7 @@ typedef struct evk_face {
     size_t size, capacity, ld;
     int32_t *members;    /* capacity */
     int32_t *place_of;   /* n: position in members, -1 = not in the face */
-    double *factor;      /* capacity * ld, row-major upper triangle U with U'U = K[face, face] */
+    double *factor; /* capacity * ld, row-major upper triangle U with U'U = K[face, face]; on its diagonal 1 / U_kk */
     double *gradient, *ones, *direction; /* ld each */
 } evk_face;
 
@@ -25,10 +25,10 @@ typedef struct evk_qp {
     double epsilon, tol;
     int64_t max_iter;
     /* gram.points.ld doubles each; the rest behind n is kept at 0 or infinity */
-    double *beta;               /* in: a feasible start; out: the solution */
-    double *residual;           /* target - K beta */
+    double *beta; /* in: a feasible start; out: the solution */
+    double *residual; /* target - K beta */
     double *up_mask, *low_mask; /* residual + mask: gain of raising / cost of lowering beta_i; infinite at a bound */
-    double *change;             /* K times a direction */
+    double *change; /* K times a direction */
     evk_face face;
     /* state */
     size_t up_index;

@@ -191,6 +191,23 @@ static inline pk pk_exponent(pk biased)
 
 #endif
 
+/* Largest and smallest lane (no NaN among them): the same whatever the order of comparison. */
+static inline double pk_largest(pk x)
+{
+#if defined(__AVX512F__)
+    return _mm512_reduce_max_pd(x);
+#else
+    double v[EVK_LANES];
+    pk_store(v, x);
+    const double a = v[0] > v[4] ? v[0] : v[4], b = v[1] > v[5] ? v[1] : v[5];
+    const double c = v[2] > v[6] ? v[2] : v[6], d = v[3] > v[7] ? v[3] : v[7];
+    const double e = a > b ? a : b, f = c > d ? c : d;
+    return e > f ? e : f;
+#endif
+}
+
+static inline double pk_smallest(pk x) { return -pk_largest(pk_sub(pk_set1(0.0), x)); }
+
 /* Sum of the eight lanes, always in this order. */
 static inline double pk_sum(pk x)
 {
