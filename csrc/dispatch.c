@@ -16,6 +16,9 @@
         .gram_diagonal = evk_gram_diagonal_##isa, \
         .decide = evk_decide_##isa, \
         .decide_columns = evk_decide_columns_##isa, \
+        .cholesky = evk_cholesky_##isa, \
+        .cholesky_solve = evk_cholesky_solve_##isa, \
+        .pinv = evk_pinv_##isa, \
         .qp_begin = evk_qp_begin_##isa, \
         .qp_run = evk_qp_run_##isa, \
         .qp_certify = evk_qp_certify_##isa, \

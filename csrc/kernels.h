@@ -3,6 +3,7 @@
 #define EVK_KERNELS_H
 
 #include "gram.h"
+#include "linalg.h"
 #include "lstm.h"
 #include "qp.h"
 
@@ -29,6 +30,11 @@
     X(void, decide_columns, \
       (const evk_kernel *kernel, const evk_columns *x, const evk_columns *sv, const double *coef, const double *bias, \
        size_t n_outputs, double *row, double *decisions)) \
+    X(size_t, cholesky, (double *a, size_t n, size_t ld)) \
+    X(void, cholesky_solve, (const double *u, size_t n, size_t ld, double *b)) \
+    X(size_t, pinv, \
+      (double *columns, size_t n, size_t d, double *targets, size_t n_targets, double rcond, double *work, \
+       double *weights)) \
     X(void, qp_begin, (evk_qp * qp)) \
     X(int, qp_run, (evk_qp * qp, int64_t budget)) \
     X(void, qp_certify, (evk_qp * qp))

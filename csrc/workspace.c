@@ -1,6 +1,7 @@
 /* Sizes of the caller's work arrays and the placing of the parts in them. Sizes count doubles; 0 means overflow. */
 #include <string.h>
 
+#include "linalg.h"
 #include "qp.h"
 
 #define LANES ((size_t)8)
@@ -73,4 +74,12 @@ void evk_qp_place(evk_qp *qp, size_t n, size_t face_capacity, double *work)
     face->direction = face->ones + face_ld;
     face->place_of = (int32_t *)(face->direction + face_ld);
     face->members = (int32_t *)(face->direction + face_ld + round_up(n));
+}
+
+size_t evk_pinv_work_size(size_t n, size_t d)
+{
+    const size_t m = n < d ? n : d;
+    if (too_many(n) || too_many(d))
+        return 0;
+    return product_plus(d, m + d, d);
 }

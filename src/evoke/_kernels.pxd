@@ -55,10 +55,15 @@ cdef extern from "dispatch.h" nogil:
         void (*decide_columns)(const evk_kernel *kernel, const evk_columns *x, const evk_columns *sv,
                                const double *coef, const double *bias, size_t n_outputs, double *row,
                                double *decisions) noexcept nogil
+        size_t (*cholesky)(double *a, size_t n, size_t ld) noexcept nogil
+        void (*cholesky_solve)(const double *u, size_t n, size_t ld, double *b) noexcept nogil
+        size_t (*pinv)(double *columns, size_t n, size_t d, double *targets, size_t n_targets, double rcond,
+                       double *work, double *weights) noexcept nogil
         void (*qp_begin)(evk_qp *qp) noexcept nogil
         int (*qp_run)(evk_qp *qp, int64_t budget) noexcept nogil
         void (*qp_certify)(evk_qp *qp) noexcept nogil
 
+    size_t evk_pinv_work_size(size_t n, size_t d)
     size_t evk_qp_work_size(size_t n, size_t face_capacity)
     void evk_qp_place(evk_qp *qp, size_t n, size_t face_capacity, double *work)
     size_t evk_gram_work_size(size_t n, size_t n_slots)
