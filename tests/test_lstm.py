@@ -96,6 +96,21 @@ def test_runs_that_share_a_beginning_equal_plain_sequences(cell):
         np.testing.assert_array_equal(shared[:, rows], plain, err_msg=f"leaf {leaf}")
 
 
+@pytest.mark.parametrize("cell", CELLS)
+def test_sequences_longer_than_one_native_call(cell):
+    lengths = [32767, 32768, 32769, 70001, 5]
+    genome, X = make(0, 1, 2, lengths)
+    whole, end = forward(genome, X, cell=cell, return_state=True)
+    for x, phi, last in zip(X, whole, end, strict=True):
+        np.testing.assert_array_equal(phi[-1], last[1])
+        head, state = forward(genome, x[:3], cell=cell, return_state=True)
+        tail, final = forward(genome, x[3:], cell=cell, state=state, return_state=True)
+        np.testing.assert_array_equal(np.concatenate([head, tail]), phi)
+        np.testing.assert_array_equal(final, last)
+        # alone in a population, where the rows are not cut into calls
+        np.testing.assert_array_equal(forward(genome[None], x, cell=cell)[0], phi)
+
+
 def test_one_state_for_all_sequences():
     genome, X = make(0, 2, 3, [3, 5])
     state = np.array([[0.5, -1.0, 2.0], [0.1, 0.2, -0.3]])
