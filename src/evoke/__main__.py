@@ -1,0 +1,26 @@
+"""Entry point of the command line: ``evoke`` and ``python -m evoke``."""
+
+from __future__ import annotations
+
+import signal
+import sys
+from importlib.util import find_spec
+
+__all__ = ["main"]
+
+
+def main() -> int:
+    """Run the command line, or say how to install what it needs."""
+    if any(find_spec(package) is None for package in ("click", "rich")):
+        print('evoke: the command line needs more packages: pip install "evoke[cli]"', file=sys.stderr)
+        return 1
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # to be told to end is to be interrupted
+    try:
+        from evoke.cli import cli
+    except KeyboardInterrupt:
+        return 1
+    return cli(prog_name="evoke")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,356 @@
+import json
+import os
+import pty
+import re
+import signal
+import subprocess
+import sys
+
+import pytest
+
+pytest.importorskip("click")
+pytest.importorskip("rich")
+
+from evoke import __version__, reproduce
+from evoke.cli import cli
+
+SMALL = ["reproduce", "anbncn", "--runs", "1", "--generations", "2", "--test-max", "20"]
+ENDLESS = ["reproduce", "anbncn", "--runs", "100000", "--generations", "100000", "--test-max", "20"]
+
+
+def evoke(*arguments, **environment):
+    return subprocess.run(
+        [sys.executable, "-m", "evoke", *map(str, arguments)],
+        env=os.environ | environment, capture_output=True, text=True, stdin=subprocess.DEVNULL, check=False,
+    )  # fmt: skip
+
+
+@pytest.fixture
+def here(capsys):
+    """The command inside this process, where parts of it can be replaced."""
+
+    def run(*arguments):
+        with pytest.raises(SystemExit) as ended:
+            cli.main([*map(str, arguments)], prog_name="evoke")
+        return subprocess.CompletedProcess(arguments, ended.value.code, *capsys.readouterr())
+
+    return run
+
+
+def assert_one_line(done, status, *words):
+    """Ended with `status` and one line of explanation, no traceback."""
+    assert done.returncode == status, done.stderr
+    assert done.stdout == ""
+    assert "Traceback" not in done.stderr
+    lines = done.stderr.splitlines()
+    assert lines[-1].startswith("Error: ")
+    if status == 1:
+        assert len(lines) == 1
+    for word in words:
+        assert word in lines[-1]
+
+
+def assert_clean(folder, *names):
+    """Only these files, no temporary one left."""
+    assert sorted(path.name for path in folder.iterdir()) == sorted(names)
+
+
+# ---- small things
+
+
+def test_version_and_help():
+    done = evoke("--version")
+    assert (done.returncode, done.stdout, done.stderr) == (0, f"evoke {__version__}\n", "")
+    done = evoke("--help")
+    assert (done.returncode, done.stderr) == (0, "")
+    for command in ("reproduce", "show-config"):
+        assert command in done.stdout
+    done = evoke("reproduce", "anbncn", "--help")
+    assert done.returncode == 0
+    for option in ("n-max", "runs", "seed", "preset", "solver", "readout", "jobs", "generations", "test-max"):
+        assert f"--{option} " in done.stdout
+    assert "--json " in done.stdout
+    assert "--out " in done.stdout
+    assert "[default: tuned]" in " ".join(done.stdout.split())
+
+
+def test_help_imports_nothing_heavy():
+    code = (
+        "import sys\nfrom evoke.__main__ import main\nsys.argv = ['evoke', 'reproduce', 'anbncn', '--help']\n"
+        "try:\n    main()\nfinally:\n"
+        "    print(sorted({'numpy', 'scipy', 'sklearn', 'matplotlib', 'joblib'} & set(sys.modules)))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.splitlines()[-1] == "[]"
+
+
+def test_the_installed_command(tmp_path):
+    script = os.path.join(os.path.dirname(sys.executable), "evoke")
+    if not os.path.exists(script):
+        pytest.skip("the command is not installed beside this interpreter")
+    done = subprocess.run([script, "--version"], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (0, f"evoke {__version__}\n")
+
+
+@pytest.mark.parametrize("missing", ["click", "rich"])
+def test_hint_without_the_extra(missing):
+    code = (
+        "import importlib.util as u, sys\nfind = u.find_spec\n"
+        f"u.find_spec = lambda name, *rest: None if name == {missing!r} else find(name, *rest)\n"
+        f"sys.modules[{missing!r}] = None\n"
+        "from evoke.__main__ import main\nsys.exit(main())"
+    )
+    done = subprocess.run([sys.executable, "-c", code, "--version"], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr.count("\n") == 1
+    assert 'pip install "evoke[cli]"' in done.stderr
+
+
+def test_show_config():
+    done = evoke("show-config")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert f"evoke: {__version__}\n" in done.stdout
+    assert re.search(r"used: \w+\n", done.stdout)
+
+
+def test_choices_are_those_of_the_library():
+    options = {option.name: option for option in cli.commands["reproduce"].commands["anbncn"].params}
+    assert set(options["preset"].type.choices) == set(reproduce.PRESETS)
+    assert options["n_max"].type.max == reproduce.LARGEST_N_MAX
+
+
+# ---- results
+
+
+def test_table_on_stdout_files_and_silence(tmp_path):
+    out = tmp_path / "new" / "folder"
+    done = evoke(*SMALL, "--seed", 3, "--json", tmp_path / "a.json", "--out", out)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert_clean(tmp_path, "a.json", "new")
+    assert_clean(out, "anbncn-N10.json", "anbncn-N10.md")
+    result = json.loads((tmp_path / "a.json").read_text())
+    assert (out / "anbncn-N10.json").read_text() == (tmp_path / "a.json").read_text()
+    assert (out / "anbncn-N10.md").read_text() == done.stdout == reproduce.markdown(result)
+    expected = reproduce.anbncn(runs=1, n_generations=2, test_max=20, seed=3)
+    assert [run | {"seconds": 0} for run in result["runs"]] == [run | {"seconds": 0} for run in expected["runs"]]
+
+
+def test_every_option_arrives(here, monkeypatch):
+    seen = {}
+
+    def anbncn(**arguments):
+        seen.update(arguments)
+        raise RuntimeError("enough\nis enough")
+
+    monkeypatch.setattr(reproduce, "anbncn", anbncn)
+    options = "--n-max 20 --runs 3 --seed 4 --preset paper --solver native --readout svm --jobs 2 --generations 5"
+    done = here("reproduce", "anbncn", *options.split(), "--test-max", 6)
+    assert_one_line(done, 1, "Error: enough is enough")
+    assert seen == {
+        "n_max": 20, "runs": 3, "seed": 4, "preset": "paper", "solver": "native", "readout": "svm", "n_jobs": 2,
+        "n_generations": 5, "test_max": 6, "progress": None,
+    }  # fmt: skip
+    here("reproduce", "anbncn")
+    assert seen == {
+        "n_max": 10, "runs": 20, "seed": 0, "preset": "tuned", "solver": "auto", "readout": "svm", "n_jobs": 1,
+        "n_generations": None, "test_max": 2000, "progress": None,
+    }  # fmt: skip
+
+
+def test_files_are_replaced(here, tmp_path):
+    target = tmp_path / "a.json"
+    target.write_text("old")
+    link = tmp_path / "link.json"
+    link.symlink_to(target)
+    done = here(*SMALL, "--json", str(link))
+    assert done.returncode == 0, done.stderr
+    assert link.is_symlink()
+    assert json.loads(target.read_text())["task"] == "anbncn"
+    assert_clean(tmp_path, "a.json", "link.json")
+
+
+def test_a_failed_write_leaves_the_old_file(here, tmp_path, monkeypatch):
+    target = tmp_path / "a.json"
+    target.write_text("old")
+
+    def fsync(descriptor):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", fsync)
+    done = here(*SMALL, "--json", str(target))
+    assert done.returncode == 1
+    assert done.stderr == f"Error: cannot write {target}: No space left on device\n"
+    assert target.read_text() == "old"
+    assert_clean(tmp_path, "a.json")
+
+
+def test_a_failed_run_fails_the_command(here, tmp_path, monkeypatch):
+    def run(seed, *rest):
+        raise FloatingPointError("all\nlost")
+
+    monkeypatch.setattr(reproduce, "run_anbncn", run)
+    done = here(*SMALL, "--runs", "5", "--json", str(tmp_path / "a.json"))
+    assert done.returncode == 1
+    assert done.stderr.startswith("Error: failed, 0 of 5 runs finished; seed 0: FloatingPointError: all lost after 0")
+    assert done.stderr.endswith(f"; ...; written to {tmp_path / 'a.json'}\n")
+    assert done.stderr.count("\n") == 1
+    assert "FloatingPointError: all lost" in done.stdout
+    assert len(json.loads((tmp_path / "a.json").read_text())["unfinished"]) == 5
+
+
+# ---- refusals
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["--runs", "0"], ["--runs", "two"], ["--runs", "1.5"], ["--n-max", "1"], ["--n-max", "1001"],
+        ["--n-max", "-5"], ["--test-max", "0"], ["--jobs", "0"], ["--jobs", "-1"], ["--generations", "0"],
+        ["--seed", "-1"], ["--seed", "x"], ["--preset", "best"], ["--solver", "libsvm"], ["--readout", "pinv"],
+        ["--readout", "lssvm"], ["--nonsense"], ["--runs"], ["stray"],
+    ],
+)  # fmt: skip
+def test_wrong_usage(here, arguments):
+    done = here("reproduce", "anbncn", *arguments)
+    assert_one_line(done, 2)
+
+
+@pytest.mark.parametrize("arguments", [["reproduce", "nothing"], ["nothing"], ["--nonsense"], ["show-config", "x"]])
+def test_unknown_commands(arguments):
+    assert_one_line(evoke(*arguments), 2)
+
+
+@pytest.mark.parametrize("option, place, word", [
+    ("--json", "folder", "not a regular file"),
+    ("--json", "file/a.json", "Not a directory"),
+    ("--json", "missing/a.json", "No such file or directory"),
+    ("--json", "/proc/evoke.json", "/proc/evoke.json"),
+    ("--json", "/dev/null", "not a regular file"),
+    ("--json", "x" * 300, "File name too long"),
+    ("--out", "file", "file"),
+    ("--out", "file/folder", "Not a directory"),
+    ("--out", "/proc/evoke", "/proc/evoke"),
+    ("--out", "taken", "not a regular file"),
+])  # fmt: skip
+def test_unwritable_targets_are_told_before_the_work(here, tmp_path, monkeypatch, option, place, word):
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "file").write_text("mine")
+    (tmp_path / "taken" / "anbncn-N10.md").mkdir(parents=True)
+    if place.startswith("/") and not os.path.isdir(os.path.dirname(place)):
+        pytest.skip("no such place on this system")
+    monkeypatch.setattr(reproduce, "anbncn", lambda **arguments: pytest.fail("the work was begun"))
+    done = here(*SMALL, option, str(tmp_path / place))
+    assert_one_line(done, 1, word)
+    assert (tmp_path / "file").read_text() == "mine"
+    assert_clean(tmp_path, "folder", "file", "taken")
+    assert_clean(tmp_path / "folder")
+
+
+def test_unwritable_target_in_a_process(tmp_path):
+    assert_one_line(evoke(*ENDLESS, "--json", tmp_path), 1, str(tmp_path), "not a regular file")
+    assert_clean(tmp_path)
+
+
+def test_unknown_instruction_set():
+    assert_one_line(evoke(*SMALL, EVOKE_SIMD="abacus"), 1, "EVOKE_SIMD", "abacus")
+    assert_one_line(evoke("show-config", EVOKE_SIMD="abacus"), 1, "EVOKE_SIMD", "abacus")
+
+
+def test_broken_thundersvm(tmp_path):
+    library = tmp_path / "libthundersvm.so"
+    library.write_bytes(b"not a library")
+    done = evoke(*SMALL, "--solver", "thundersvm", EVOKE_THUNDERSVM_LIB=str(library))
+    assert_one_line(done, 1, "thundersvm", str(library))
+
+
+# ---- pipes, terminals, signals
+
+
+def test_reader_that_goes_away(tmp_path):
+    read, write = os.pipe()
+    os.close(read)
+    arguments = [sys.executable, "-m", "evoke", *SMALL, "--json", str(tmp_path / "a.json")]
+    done = subprocess.run(arguments, stdout=write, stderr=subprocess.PIPE, text=True, check=False)
+    os.close(write)
+    assert (done.returncode, done.stderr) == (1, "")
+    assert json.loads((tmp_path / "a.json").read_text())["task"] == "anbncn"
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs /dev/full")
+def test_full_stdout():
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "evoke", *SMALL], stdout=full, stderr=subprocess.PIPE, text=True, check=False
+        )
+    assert (done.returncode, done.stderr) == (1, "Error: cannot write to stdout: No space left on device\n")
+
+
+class OnTerminal:
+    """The command with stderr on a terminal."""
+
+    def __init__(self, *arguments):
+        self.master, slave = pty.openpty()
+        # A test run in the background has SIGINT ignored, and would hand that down.
+        before = signal.signal(signal.SIGINT, signal.default_int_handler)
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "evoke", *map(str, arguments)],
+            env=os.environ | {"TERM": "xterm", "COLUMNS": "120"}, stdout=subprocess.PIPE, stderr=slave,
+            stdin=subprocess.DEVNULL,
+        )  # fmt: skip
+        signal.signal(signal.SIGINT, before)
+        os.close(slave)
+        self.shown = ""
+
+    def read(self):
+        try:
+            piece = os.read(self.master, 65536).decode(errors="replace")
+        except OSError:  # what Linux says when the other end is closed
+            piece = ""
+        self.shown += piece
+        return piece
+
+    def wait_for(self, word):
+        while word not in self.shown:
+            assert self.read(), f"ended without {word!r}: {self.shown}"
+
+    def finish(self):
+        while self.read():
+            pass
+        stdout = self.process.stdout.read().decode()
+        self.process.stdout.close()
+        os.close(self.master)
+        return self.process.wait(), stdout
+
+
+def test_progress_on_a_terminal():
+    terminal = OnTerminal(*SMALL, "--runs", 2)
+    status, stdout = terminal.finish()
+    assert status == 0
+    assert "fitness" in terminal.shown
+    assert "2/2" in terminal.shown
+    assert "| G-LSTM, published | 29 |" in stdout
+    assert "\x1b" not in stdout
+
+
+@pytest.mark.parametrize("number, jobs", [(signal.SIGINT, 1), (signal.SIGINT, 2), (signal.SIGTERM, 1)])
+def test_interrupt(tmp_path, number, jobs):
+    target = tmp_path / "a.json"
+    terminal = OnTerminal(*ENDLESS, "--jobs", jobs, "--json", target)
+    terminal.wait_for("fitness ")
+    terminal.process.send_signal(number)
+    status, stdout = terminal.finish()
+    assert status == 1
+    assert "Traceback" not in terminal.shown
+    assert "Error: interrupted, 0 of 100000 runs finished; seed " in terminal.shown
+    assert f"written to {target}" in terminal.shown.replace("\r\n", "")
+    assert "Interrupted: 0 of 100000 runs finished" in stdout
+    result = json.loads(target.read_text())
+    assert result["interrupted"] is True
+    assert result["runs"] == []
+    assert 1 <= len(result["unfinished"]) <= 2 * jobs
+    best = max(result["unfinished"], key=lambda run: run["generations"])
+    assert best["generations"] >= 1
+    assert best["fitness"] is not None
+    assert len(best["genome"]) == 5
+    assert_clean(tmp_path, "a.json")
