@@ -6,7 +6,7 @@ TEST := .venv-test
 SANITIZE ?= address,undefined
 WERROR ?= $(if $(CI),true,false)
 PIP := -m pip install -qq
-in = PATH="$(CURDIR)/$(1)/bin:$$PATH"
+IN_TEST := PATH="$(CURDIR)/$(TEST)/bin:$$PATH"
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .NOTPARALLEL:
@@ -24,25 +24,25 @@ demo: check-tools ## install evoke into .venv and reproduce the a^n b^n c^n expe
 test: lint ctest wheel pytest ## all checks: lint, C tests under sanitizers, sdist and wheel, pytest
 
 lint: $(TEST)/ready ## ruff, cython-lint, clang-format, codespell, mypy
-	$(TEST)/bin/ruff check
-	$(TEST)/bin/cython-lint src/evoke
-	$(TEST)/bin/clang-format --dry-run -Werror csrc/*.[ch] csrc/tests/*.[ch]
-	$(TEST)/bin/codespell
-	$(TEST)/bin/mypy
+	$(IN_TEST) ruff check
+	$(IN_TEST) cython-lint src/evoke
+	$(IN_TEST) clang-format --dry-run -Werror csrc/*.[ch] csrc/tests/*.[ch]
+	$(IN_TEST) codespell
+	$(IN_TEST) mypy
 
 format: $(TEST)/ready ## rewrite C sources and Python imports in the project's format
-	$(TEST)/bin/clang-format -i csrc/*.[ch] csrc/tests/*.[ch]
-	$(TEST)/bin/ruff check --fix
+	$(IN_TEST) clang-format -i csrc/*.[ch] csrc/tests/*.[ch]
+	$(IN_TEST) ruff check --fix
 
 ctest: $(TEST)/ready ## C tests, under the sanitizers of SANITIZE (none: turn them off)
-	$(call in,$(TEST)) sh tools/ctest.sh build/ctest-$(SANITIZE) $(SANITIZE) $(WERROR)
+	$(IN_TEST) sh tools/ctest.sh build/ctest-$(SANITIZE) $(SANITIZE) $(WERROR)
 
 wheel: $(TEST)/ready ## sdist and wheel into dist/, checked and tried in an empty environment
-	$(call in,$(TEST)) sh tools/wheel.sh
+	$(IN_TEST) sh tools/wheel.sh
 
 pytest: $(TEST)/ready ## install evoke into .venv-test and run the Python tests (ARGS="-k svm" goes to pytest)
-	$(call in,$(TEST)) python $(PIP) --no-build-isolation '.[cli,plot,test]' --config-settings=build-dir=build/pytest
-	$(call in,$(TEST)) python -m pytest $(ARGS)
+	$(IN_TEST) python $(PIP) --no-build-isolation '.[cli,plot,test]' --config-settings=build-dir=build/pytest
+	$(IN_TEST) python -m pytest $(ARGS)
 
 analyze: ## the static analyser of gcc over the C core
 	for source in csrc/*.c; do gcc -std=c17 -O1 -DEVK_ISA=scalar -fanalyzer -Werror -c -o /dev/null $$source || exit 1; done
@@ -53,7 +53,7 @@ bench: dev ## microbenchmarks and comparisons, in the editable environment
 dev: check-tools ## editable install with every tool into .venv-dev; it rebuilds itself on import
 	$(PYTHON) -m venv $(DEV)
 	$(DEV)/bin/python $(PIP) -r tools/requirements.txt
-	$(call in,$(DEV)) python $(PIP) --no-build-isolation -e '.[cli,plot,test]' --config-settings=build-dir=build/dev
+	PATH="$(CURDIR)/$(DEV)/bin:$$PATH" python $(PIP) --no-build-isolation -e '.[cli,plot,test]' --config-settings=build-dir=build/dev
 
 clean: ## remove everything the other targets made
 	rm -rf build dist $(DEMO) $(DEV) $(TEST) .hypothesis .mypy_cache .pytest_cache .ruff_cache
