@@ -61,7 +61,7 @@ clean: ## remove everything the other targets made
 check-tools:
 	@$(PYTHON) -c 'import sys; sys.exit(None if sys.version_info >= (3, 10) else \
 	"evoke needs Python 3.10 or newer, this is %d.%d; name another: make PYTHON=python3.12" % sys.version_info[:2])'
-	@command -v cc gcc clang >/dev/null || { echo "evoke needs a C compiler: install gcc or clang" >&2; exit 1; }
+	@{ command -v cc || command -v gcc || command -v clang; } >/dev/null || { echo "evoke needs a C compiler: install gcc or clang" >&2; exit 1; }
 
 $(TEST)/ready: tools/requirements.txt | check-tools
 	$(PYTHON) -m venv $(TEST)
