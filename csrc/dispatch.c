@@ -16,6 +16,7 @@
         .gram_diagonal = evk_gram_diagonal_##isa, \
         .decide = evk_decide_##isa, \
         .decide_columns = evk_decide_columns_##isa, \
+        .decide_point = evk_decide_point_##isa, \
         .cholesky = evk_cholesky_##isa, \
         .cholesky_solve = evk_cholesky_solve_##isa, \
         .pinv = evk_pinv_##isa, \

@@ -138,3 +138,17 @@ void EVK_FN(decide_columns)(const evk_kernel *kernel, const evk_columns *x, cons
         }
     }
 }
+
+/* The same for a single point z: the packs run over the support vectors, the sums one by one in their order, so that
+ * the bits are those of the functions above. row holds sv.ld. */
+void EVK_FN(decide_point)(const evk_kernel *kernel, const evk_columns *sv, const double *coef, const double *bias,
+                          size_t n_outputs, const double *z, size_t z_stride, double *row, double *decisions)
+{
+    EVK_FN(gram_row)(kernel, sv, 0, sv->ld, z, z_stride, row);
+    for (size_t o = 0; o < n_outputs; o++) {
+        double sum = bias[o];
+        for (size_t i = 0; i < sv->n; i++)
+            sum = fma(coef[o * sv->ld + i], row[i], sum);
+        decisions[o] = sum;
+    }
+}

@@ -30,6 +30,9 @@
     X(void, decide_columns, \
       (const evk_kernel *kernel, const evk_columns *x, const evk_columns *sv, const double *coef, const double *bias, \
        size_t n_outputs, double *row, double *decisions)) \
+    X(void, decide_point, \
+      (const evk_kernel *kernel, const evk_columns *sv, const double *coef, const double *bias, size_t n_outputs, \
+       const double *z, size_t z_stride, double *row, double *decisions)) \
     X(size_t, cholesky, (double *a, size_t n, size_t ld)) \
     X(void, cholesky_solve, (const double *u, size_t n, size_t ld, double *b)) \
     X(size_t, pinv, \

@@ -149,10 +149,13 @@ for kernel in ("linear", "poly", "rbf"):
     digest.update(_svm.decide(phi, points, beta[:, None].copy(), np.zeros(1), kernel, 0.5, 1.0, 3))
 
 rows, y = np.arange(n), np.array([labels, -labels])
-digest.update(_evaluate.evaluate_svc(
-    genomes, X, np.array([begin, end, alone, alone]), rows[:50].copy(), np.ones(50), y[:, :50].copy(),
-    rows[50:].copy(), np.ones(n - 50), y[:, 50:].copy(), np.minimum(0.0, 10.0 * y[:, :50]),
-    np.maximum(0.0, 10.0 * y[:, :50]), "lstm", (0.0, 1.5, -1.5), "rbf", 0.25, 0.0, 3, 1e-6, 100000, "hinge", False))
+boxes = dict(lower=np.minimum(0.0, 10.0 * y[:, :50]), upper=np.maximum(0.0, 10.0 * y[:, :50]), epsilon=0.0, tol=1e-6,
+             max_iter=100000)
+rbf = dict(kernel="rbf", gamma=0.25, coef0=0.0, degree=3)
+for readout, parameters in ("svm", boxes | rbf), ("lssvm", rbf | dict(C=1e6)), ("pinv", dict(bias=True, rcond=1e-12)):
+    digest.update(_evaluate.evaluate_slice(
+        genomes, X, np.array([begin, end, alone, alone]), (rows[:50].copy(), np.ones(50), y[:, :50].copy()),
+        (rows[50:].copy(), np.ones(n - 50), y[:, 50:].copy()), "lstm", (0.0, 1.5, -1.5), readout, parameters, "hinge"))
 print(_kernels.simd(), digest.hexdigest())
 """
 

@@ -55,6 +55,9 @@ cdef extern from "dispatch.h" nogil:
         void (*decide_columns)(const evk_kernel *kernel, const evk_columns *x, const evk_columns *sv,
                                const double *coef, const double *bias, size_t n_outputs, double *row,
                                double *decisions) noexcept nogil
+        void (*decide_point)(const evk_kernel *kernel, const evk_columns *sv, const double *coef, const double *bias,
+                             size_t n_outputs, const double *z, size_t z_stride, double *row,
+                             double *decisions) noexcept nogil
         size_t (*cholesky)(double *a, size_t n, size_t ld) noexcept nogil
         void (*cholesky_solve)(const double *u, size_t n, size_t ld, double *b) noexcept nogil
         size_t (*pinv)(double *columns, size_t n, size_t d, double *targets, size_t n_targets, double rcond,

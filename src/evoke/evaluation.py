@@ -81,14 +81,13 @@ def evaluate(problem: Problem, genomes: FloatArray, stop: NDArray[np.int64] | No
         Objective on training and on validation points, wrong decisions on both.
     """
     if problem.readout.fused:
-        p = problem.readout
-        lower, upper = p.boxes(problem.train.targets, problem.train.weights)
-        return _evaluate.evaluate_svc(
+        train, validation = problem.train, problem.validation
+        return _evaluate.evaluate_slice(
             np.ascontiguousarray(genomes), problem.runs.rows, problem.runs.table,
-            problem.train.rows, problem.train.weights, problem.train.targets,
-            problem.validation.rows, problem.validation.weights, problem.validation.targets,
-            lower, upper, problem.cell, problem.gate_bias, p.kernel, p.gamma, p.coef0, p.degree, p.tol, p.max_iter,
-            problem.objective, problem.exclusive, stop,
+            (train.rows, train.weights, train.targets), (validation.rows, validation.weights, validation.targets),
+            problem.cell, problem.gate_bias, problem.readout.name,
+            problem.readout.parameters(train.targets, train.weights), problem.objective,
+            exclusive=problem.exclusive, stop=stop,
         )  # fmt: skip
     errors = np.full((len(genomes), 4), np.nan)
     for k, genome in enumerate(genomes):

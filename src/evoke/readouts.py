@@ -65,6 +65,16 @@ class SVMReadout:
     solver: str = "auto"
     max_iter: int = 100_000
 
+    name = "svm"
+
+    def parameters(self, targets: FloatArray, weights: FloatArray) -> dict[str, object]:
+        """What the core needs to train it on these targets and weights."""
+        lower, upper = self.boxes(targets, weights)
+        return {
+            "kernel": self.kernel, "gamma": self.gamma, "coef0": self.coef0, "degree": self.degree,
+            "lower": lower, "upper": upper, "epsilon": 0.0, "tol": self.tol, "max_iter": self.max_iter,
+        }  # fmt: skip
+
     @property
     def fused(self) -> bool:
         """Whether the core evaluates whole slices of the population with this readout."""
