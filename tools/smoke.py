@@ -13,4 +13,5 @@ for module in pkgutil.iter_modules(evoke.__path__, "evoke."):
             if error.name is None or error.name.partition(".")[0] == "evoke":
                 raise
             print(f"{module.name}: needs {error.name}, which is optional")
+evoke.show_config()
 print(f"evoke {evoke.__version__} imports from {evoke.__path__[0]}")
