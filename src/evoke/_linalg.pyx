@@ -35,7 +35,7 @@ def cholesky_solve(const double[:, ::1] u not None, double[:, ::1] b not None):
 
 
 def pinv(columns, targets, double rcond):
-    """Weights (n_targets, d) of least squares and least norm for columns (d, n) and targets (n_targets, n); the rank."""
+    """Weights (n_targets, d) of least squares and least norm for columns (d, n), targets (n_targets, n); the rank."""
     cdef double[:, ::1] x = np.array(columns, dtype=np.float64, order="C")
     cdef double[:, ::1] y = np.array(targets, dtype=np.float64, order="C")
     cdef size_t d = x.shape[0], n = x.shape[1], n_targets = y.shape[0], rank
