@@ -52,12 +52,19 @@ class Sequences:
         return np.split(values, self.offsets[1:-1])
 
 
-def _is_list(X: Any) -> bool:
-    """Lists, tuples and object arrays hold one sequence an element."""
-    return isinstance(X, (list, tuple)) or (isinstance(X, np.ndarray) and X.dtype == object)
+def _unpack(value: Any, name: str) -> list[Any] | tuple[Any, ...] | NDArray[Any]:
+    """Lists, tuples and 1-D arrays of objects hold one sequence an element; all else is one array."""
+    if isinstance(value, (list, tuple)):
+        return value
+    array = _to_array(value, name)
+    return list(array) if array.dtype == object and array.ndim == 1 else array
 
 
 def _to_array(value: Any, name: str) -> NDArray[Any]:
+    if hasattr(value, "toarray"):
+        raise TypeError(f"{name} is sparse; sparse input is not supported, pass a dense array")
+    if np.ma.is_masked(value):
+        raise ValueError(f"{name} has masked values; every step needs all its columns")
     try:
         return np.asarray(value)
     except (ValueError, TypeError) as error:
@@ -67,12 +74,13 @@ def _to_array(value: Any, name: str) -> NDArray[Any]:
 def _to_float(array: NDArray[Any], name: str) -> NDArray[np.float64]:
     if array.dtype.kind == "c":
         raise ValueError(f"{name} is complex; complex data not supported")
-    if array.dtype.kind in "USOmMV":
-        try:
+    if array.dtype.kind in "mMV":
+        raise ValueError(f"{name} must hold numbers, got dtype {array.dtype}")
+    try:
+        with np.errstate(over="ignore"):  # what float64 cannot hold is found with the other infinities
             return np.asarray(array, dtype=np.float64)
-        except (ValueError, TypeError):
-            raise ValueError(f"{name} must hold numbers, got dtype {array.dtype}") from None
-    return np.asarray(array, dtype=np.float64)
+    except (ValueError, TypeError, OverflowError):
+        raise ValueError(f"{name} must hold numbers, got dtype {array.dtype}") from None
 
 
 def _check_finite(rows: NDArray[np.float64], name: str) -> None:
@@ -94,8 +102,9 @@ def _check_lengths(lengths: Any, n_rows: int, name: str) -> NDArray[np.int64]:
     if (array < 1).any():
         i = int(np.argmax(array < 1))
         raise ValueError(f"lengths[{i}] is {array[i]}; every sequence needs at least one step")
-    if array.sum() != n_rows:
-        raise ValueError(f"lengths sum to {array.sum()}, but {name} has {n_rows} rows")
+    total = sum(array.tolist())
+    if total != n_rows:
+        raise ValueError(f"lengths sum to {total}, but {name} has {n_rows} rows")
     return np.asarray(array, dtype=np.int64)
 
 
@@ -123,9 +132,8 @@ def as_sequences(X: Any, lengths: Any = None, *, name: str = "X", n_columns: int
     ValueError
         Nothing in it, an empty sequence, wrong dimensions, differing numbers of columns, NaN or infinity.
     """
-    if hasattr(X, "toarray") or type(X).__module__.startswith("scipy.sparse"):
-        raise TypeError(f"{name} is sparse; sparse input is not supported, pass a dense array")
-    if _is_list(X):
+    X = _unpack(X, name)
+    if isinstance(X, (list, tuple)):
         if lengths is not None:
             raise ValueError(f"lengths goes with a 2-D {name}, not with a list of sequences")
         if len(X) == 0:
@@ -145,7 +153,7 @@ def as_sequences(X: Any, lengths: Any = None, *, name: str = "X", n_columns: int
             parts.append(part)
         rows, offsets, container = np.concatenate(parts), _offsets([len(p) for p in parts]), "list"
     else:
-        array = _to_array(X, name)
+        array = X
         if array.ndim == 3:
             if lengths is not None:
                 raise ValueError(f"lengths goes with a 2-D {name}, not with a 3-D array")
@@ -154,7 +162,7 @@ def as_sequences(X: Any, lengths: Any = None, *, name: str = "X", n_columns: int
             array = _to_float(array, name)
             for i, part in enumerate(array):
                 _check_finite(part, f"{name}[{i}]")
-            rows = array.reshape(-1, array.shape[2])
+            rows = array.reshape(len(array) * array.shape[1], array.shape[2])
             offsets, container = _offsets([array.shape[1]] * array.shape[0]), "3d"
         elif array.ndim == 2:
             rows = _to_float(array, name)
@@ -205,19 +213,17 @@ def as_targets(y: Any, X: Sequences, *, name: str = "y") -> Targets:
         array = _to_array(y, name)
         if array.ndim not in (1, 2) or len(array) != n_rows:
             raise ValueError(f"{name} has shape {array.shape}, but X has {n_rows} steps: one target a step is needed")
-        return Targets(_squeeze(array), False)
-    if X.container == "3d" and not _is_list(y):
-        array = _to_array(y, name)
-        if array.ndim == 1:
-            return _one_a_sequence(array, n_sequences, name)
+        return _one_a_step(array, name)
+    given, y = y, _unpack(y, name)
+    if isinstance(y, np.ndarray) and y.ndim == 0:
+        raise ValueError(f"{name} must hold one target a step or one a sequence, got {given!r}")
+    if X.container == "3d" and isinstance(y, np.ndarray) and y.ndim > 1:
         steps = n_rows // n_sequences
-        if array.ndim > 3 or array.shape[:2] != (n_sequences, steps):
-            raise ValueError(f"{name} has shape {array.shape}, but X has {n_sequences} sequences of {steps} steps")
-        return Targets(_squeeze(array.reshape((n_rows, *array.shape[2:]))), False)
-    if not hasattr(y, "__len__"):
-        raise ValueError(f"{name} must hold one target a step or one a sequence, got {y!r}")
-    if all(np.ndim(element) == 0 for element in y):
-        return _one_a_sequence(_to_array(y, name), n_sequences, name)
+        if y.ndim > 3 or y.shape[:2] != (n_sequences, steps):
+            raise ValueError(f"{name} has shape {y.shape}, but X has {n_sequences} sequences of {steps} steps")
+        return _one_a_step(y.reshape((n_rows, *y.shape[2:])), name)
+    if not any(isinstance(element, (list, tuple)) or np.ndim(element) > 0 for element in y):
+        return _one_a_sequence(_to_array(given, name), n_sequences, name)
     if len(y) != n_sequences:
         raise ValueError(f"{name} has {len(y)} sequences, X has {n_sequences}")
     parts: list[NDArray[Any]] = []
@@ -228,7 +234,7 @@ def as_targets(y: Any, X: Sequences, *, name: str = "y") -> Targets:
         if parts and part.shape[1:] != parts[0].shape[1:]:
             raise ValueError(f"{name}[{i}] has shape {part.shape}, {name}[0] has shape {parts[0].shape}")
         parts.append(part)
-    return Targets(_squeeze(np.concatenate(parts)), False)
+    return _one_a_step(np.concatenate(parts), name)
 
 
 def _one_a_sequence(values: NDArray[Any], n_sequences: int, name: str) -> Targets:
@@ -237,9 +243,11 @@ def _one_a_sequence(values: NDArray[Any], n_sequences: int, name: str) -> Target
     return Targets(values, True)
 
 
-def _squeeze(values: NDArray[Any]) -> NDArray[Any]:
-    """A single column is the same as none."""
-    return values[:, 0] if values.ndim == 2 and values.shape[1] == 1 else values
+def _one_a_step(values: NDArray[Any], name: str) -> Targets:
+    if values.ndim == 2 and values.shape[1] == 0:
+        raise ValueError(f"{name} has no columns: at least one target a step is needed")
+    # a single column is the same as none
+    return Targets(values[:, 0] if values.ndim == 2 and values.shape[1] == 1 else values, False)
 
 
 @dataclass(frozen=True)
