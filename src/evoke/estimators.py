@@ -6,14 +6,14 @@ from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
+from numpy.random import Generator, RandomState, SeedSequence
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
 from evoke import _evaluate, _lstm
 from evoke.esp import ESP
-from evoke.evaluation import Points, Problem, fit_readout, merge_points
+from evoke.evaluation import Points, Problem, evaluate, fit_readout, merge_points
 from evoke.evolution import evolve
 from evoke.readouts import SVMReadout
 from evoke.sequences import Sequences, Targets, as_sequences, as_targets, share_prefixes
@@ -32,6 +32,24 @@ def _check_integer(name: str, value: Any, least: int) -> int:
     if not isinstance(value, Integral) or isinstance(value, bool) or value < least:
         raise ValueError(f"{name} must be an integer of at least {least}, got {value!r}")
     return int(value)
+
+
+def _check_gate_bias(gate_bias: Any) -> tuple[float, ...]:
+    try:
+        values = tuple(float(bias) for bias in gate_bias)
+    except (TypeError, ValueError):
+        values = ()
+    if len(values) != 3 or not np.isfinite(values).all():
+        raise ValueError(f"gate_bias must be three finite numbers, got {gate_bias!r}")
+    return values
+
+
+def _check_callbacks(callbacks: Any) -> list[Any]:
+    if callbacks is None:
+        return []
+    if not np.iterable(callbacks) or not all(map(callable, callbacks)):
+        raise ValueError(f"callbacks must be None or a list of callables, got {callbacks!r}")
+    return list(callbacks)
 
 
 def _check_positive(name: str, value: Any) -> float:
@@ -93,7 +111,8 @@ class EvokeClassifier(ClassifierMixin, BaseEstimator):
     callbacks : list of callables or None, default=None
         Called after every generation with its record and the ESP engine; a true result ends the evolution.
     warm_start : bool, default=False
-        Whether `fit` goes on from the population of the last fit.
+        Whether `fit` goes on from the population of the last fit. The data may differ, in which case the best network
+        so far is judged anew; the parameters of the evolution and the number of features may not.
     verbose : int, default=0
         1 prints a line a generation to stderr.
 
@@ -204,40 +223,56 @@ class EvokeClassifier(ClassifierMixin, BaseEstimator):
             On Ctrl-C. The best network so far is kept: the estimator is fitted if one generation was completed.
         """
         self._check_parameters()
+        callbacks = _check_callbacks(self.callbacks)
         sequences = as_sequences(X, lengths)
         targets = as_targets(y, sequences)
         if (X_val is None) != (y_val is None):
             raise ValueError("X_val and y_val go together: one of them is missing")
-        problem = self._problem(sequences, targets, X_val, y_val)
-        self.n_features_in_ = sequences.rows.shape[1]
-        length = 4 * (self.n_features_in_ + self.n_cells)
-        if not (self.warm_start and hasattr(self, "_esp") and self._esp.lengths == (length,) * self.n_cells):
-            self._esp = ESP(
-                [length] * self.n_cells,
-                subpopulation_size=self.subpopulation_size,
-                n_trials=self.n_trials,
-                mutation_scale=self.mutation_scale,
-                burst_patience=self.burst_patience,
-                burst_scale=self.burst_scale,
-                credit=self.credit,
-                weight_range=self.weight_range,
-                random_state=self.random_state,
-            )
-            self.history_ = []
-        callbacks = list(self.callbacks or [])
+        labels = _Labels(targets, sequences)
+        problem = self._problem(sequences, targets, labels, X_val, y_val)
+        n_features = sequences.rows.shape[1]
+        esp = ESP(
+            [4 * (n_features + self.n_cells)] * self.n_cells,
+            subpopulation_size=self.subpopulation_size,
+            n_trials=self.n_trials,
+            mutation_scale=self.mutation_scale,
+            burst_patience=self.burst_patience,
+            burst_scale=self.burst_scale,
+            credit=self.credit,
+            weight_range=self.weight_range,
+            random_state=self.random_state,
+        )
+        history: list[dict[str, Any]] = []
+        if self.warm_start and hasattr(self, "_esp"):
+            self._go_on_from(esp, problem)
+            history = self.history_.copy()
         if self.verbose:
             callbacks.append(_print_record)
         try:
-            evolve(
-                problem, self._esp, self.n_generations, history=self.history_, n_jobs=self.n_jobs, callbacks=callbacks
-            )
+            evolve(problem, esp, self.n_generations, history=history, n_jobs=self.n_jobs, callbacks=callbacks)
         finally:
-            if self.history_:
-                self.genome_ = self._esp.best
-                self.best_fitness_ = self._esp.best_fitness
-                self.n_evaluations_ = self._esp.n_evaluations
-                self.readout_ = fit_readout(problem, self.genome_)
+            # All attributes change together, so that a fit that fails leaves the model as it was.
+            if esp.best is not None:
+                self.readout_ = fit_readout(problem, esp.best)
+                self.genome_ = esp.best
+                self.best_fitness_ = esp.best_fitness
+                self.n_evaluations_ = esp.n_evaluations
+                self.n_features_in_ = n_features
+                self.classes_ = labels.classes
+                self._multilabel, self._per_sequence = labels.multilabel, targets.per_sequence
+                self._esp, self.history_ = esp, history
+        if esp.best is None:
+            raise ValueError("no network had a finite error: the values in X are too large, scale them")
         return self
+
+    def _go_on_from(self, esp: ESP, problem: Problem) -> None:
+        """Bring the population of the last fit into `esp`, whose parameters must be the same."""
+        try:
+            esp.load_state_dict(self._esp.state_dict())
+        except ValueError as error:
+            raise ValueError(f"warm_start cannot go on from the last fit: {error}") from None
+        # the best network of the last fit competes on the data of this one
+        esp.best_fitness = float(evaluate(problem, esp.best[None])[0, :2].sum())
 
     def _check_parameters(self):
         for name in ("n_cells", "n_generations", "n_trials"):
@@ -256,16 +291,21 @@ class EvokeClassifier(ClassifierMixin, BaseEstimator):
         _check_choice("readout", self.readout, ("svm",))
         _check_choice("kernel", self.kernel, ("linear", "poly", "rbf"))
         _check_choice("solver", self.solver, ("auto", "native", "thundersvm"))
-        if np.shape(self.gate_bias) != (3,) or not np.isfinite(np.asarray(self.gate_bias, dtype=float)).all():
-            raise ValueError(f"gate_bias must be three finite numbers, got {self.gate_bias!r}")
-        if self.validation != "half" and not (
+        _check_gate_bias(self.gate_bias)
+        if not (isinstance(self.validation, str) and self.validation == "half") and not (
             isinstance(self.validation, Real) and not isinstance(self.validation, bool) and 0 < self.validation < 1
         ):
             raise ValueError(f"validation must be 'half' or between 0 and 1, got {self.validation!r}")
+        if self.random_state is not None and not isinstance(self.random_state, (SeedSequence, Generator, RandomState)):
+            _check_integer("random_state", self.random_state, 0)
+        if self.n_jobs is not None and (
+            not isinstance(self.n_jobs, Integral) or isinstance(self.n_jobs, bool) or self.n_jobs == 0
+        ):
+            raise ValueError(f"n_jobs must be None or an integer other than 0, got {self.n_jobs!r}")
 
-    def _problem(self, X: Sequences, y: Targets, X_val, y_val) -> Problem:
+    def _problem(self, X: Sequences, y: Targets, labels: _Labels, X_val, y_val) -> Problem:
         rows = self._target_rows(X, y, "X")
-        labels = self._encode(y, X)
+        encoded = labels.encode(y, X)
         if X_val is None:
             train, validation = self._split(X, rows)
             everything = X
@@ -276,7 +316,7 @@ class EvokeClassifier(ClassifierMixin, BaseEstimator):
                 raise ValueError("y_val must be of the same kind as y: one a step or one a sequence, as many outputs")
             train = rows
             validation = len(X.rows) + self._target_rows(held_out, y_held_out, "X_val")
-            labels = np.concatenate([labels, self._encode(y_held_out, held_out, name="y_val")])
+            encoded = np.concatenate([encoded, labels.encode(y_held_out, held_out, name="y_val")])
             everything = Sequences(
                 np.concatenate([X.rows, held_out.rows]),
                 np.concatenate([X.offsets, len(X.rows) + held_out.offsets[1:]]),
@@ -285,11 +325,11 @@ class EvokeClassifier(ClassifierMixin, BaseEstimator):
         runs = share_prefixes(everything)
 
         def points(steps) -> Points:
-            return merge_points(runs.row_of[steps], labels[steps])
+            return merge_points(runs.row_of[steps], encoded[steps])
 
         return Problem(
-            runs, points(train), points(validation), self.cell, tuple(float(b) for b in self.gate_bias),
-            self._make_readout(), self.objective, not self._multilabel,
+            runs, points(train), points(validation), self.cell, _check_gate_bias(self.gate_bias),
+            self._make_readout(), self.objective, not labels.multilabel,
         )  # fmt: skip
 
     def _make_readout(self) -> SVMReadout:
@@ -327,41 +367,11 @@ class EvokeClassifier(ClassifierMixin, BaseEstimator):
             )
         return train, validation
 
-    # ------------------------------------------------------------------ labels
-
-    def _encode(self, y: Targets, X: Sequences, name: str = "y") -> FloatArray:
-        """Targets +-1 (n_rows, n_outputs) and, from y itself, the classes; one label a sequence is for all its rows."""
-        values = np.repeat(y.values, X.lengths, axis=0) if y.per_sequence else y.values
-        if name == "y":
-            self._multilabel = values.ndim == 2
-            self._per_sequence = y.per_sequence
-        if self._multilabel:
-            if values.dtype.kind not in "biuf" or not np.isin(values, (0, 1)).all():
-                raise ValueError(f"{name} with several columns must hold only 0 and 1 (a column an output)")
-            if name == "y":
-                self.classes_ = np.arange(values.shape[1])
-            return np.where(values == 1, 1.0, -1.0)
-        if name == "y":
-            check_classification_targets(values)
-            self.classes_ = np.unique(values)
-            if len(self.classes_) < 2:
-                raise ValueError(f"y has a single class, {self.classes_[0]!r}; at least two are needed")
-        index = np.searchsorted(self.classes_, values)
-        index[index == len(self.classes_)] = 0
-        unknown = self.classes_[index] != values
-        if unknown.any():
-            raise ValueError(f"{name} has labels that y does not have: {np.unique(values[unknown])[:5]}")
-        if len(self.classes_) == 2:
-            encoded = np.where(index == 1, 1.0, -1.0)[:, None]
-        else:
-            encoded = np.where(index[:, None] == np.arange(len(self.classes_)), 1.0, -1.0)
-        return encoded
-
     # ------------------------------------------------------------------ use
 
     def _activations(self, sequences: Sequences) -> FloatArray:
         return _lstm.sequences(
-            self.genome_, sequences.rows, sequences.offsets, self.cell, tuple(float(b) for b in self.gate_bias)
+            self.genome_, sequences.rows, sequences.offsets, self.cell, _check_gate_bias(self.gate_bias)
         )[0]
 
     def _checked(self, X, lengths) -> Sequences:
@@ -443,6 +453,78 @@ class EvokeClassifier(ClassifierMixin, BaseEstimator):
         return tags
 
 
+class _Labels:
+    """The classes of y, and labels as targets of +-1.
+
+    Attributes
+    ----------
+    multilabel : bool
+        Whether y has several columns of 0 and 1.
+    classes : ndarray of shape (n_classes,)
+        The labels in order; the numbers of the columns where there are several.
+    """
+
+    def __init__(self, y: Targets, X: Sequences):
+        self.multilabel = y.values.ndim == 2
+        self.classes = np.arange(y.values.shape[1]) if self.multilabel else self._distinct(y, X)
+
+    @staticmethod
+    def _distinct(y: Targets, X: Sequences) -> NDArray[Any]:
+        values = y.values
+        kind = values.dtype.kind
+        if kind not in "biufUSTO":
+            raise ValueError(f"y holds labels of dtype {values.dtype}; they must be numbers, strings or booleans")
+        try:
+            missing = np.array(values != values, dtype=bool)  # NaN, also among objects
+            classes = np.unique(values)
+        except TypeError as error:
+            raise ValueError(f"y mixes labels that have no order: {error}") from None
+        if kind == "f":
+            missing |= np.isinf(values)
+        if missing.any():
+            raise ValueError(f"y contains NaN or infinity: {_where(y, X, missing)}")
+        if kind == "f" and (classes % 1 != 0).any() and len(classes) > max(2, len(values) // 2):
+            raise ValueError(
+                "Unknown label type: continuous. y holds fractions that hardly repeat, which is a regression target"
+            )
+        if len(classes) < 2:
+            raise ValueError(f"y has a single class, {classes[0]!r}; at least two are needed")
+        return classes
+
+    def encode(self, y: Targets, X: Sequences, name: str = "y") -> FloatArray:
+        """Targets (n_rows, n_outputs) of +-1; a label a sequence holds for all its rows."""
+        if self.multilabel:
+            if y.values.dtype.kind not in "biuf":
+                raise ValueError(f"{name} with several columns must hold only 0 and 1, got dtype {y.values.dtype}")
+            odd = ((y.values != 0) & (y.values != 1)).any(axis=1)
+            if odd.any():
+                raise ValueError(f"{name} with several columns must hold only 0 and 1: {_where(y, X, odd, name)}")
+            return np.where(y.values == 1, 1.0, -1.0)
+        values = np.repeat(y.values, X.lengths) if y.per_sequence else y.values
+        try:
+            index = np.searchsorted(self.classes, values)
+        except TypeError as error:
+            raise ValueError(f"{name} has labels of another kind than y: {error}") from None
+        index[index == len(self.classes)] = 0
+        unknown = self.classes[index] != values
+        if unknown.any():
+            raise ValueError(f"{name} has labels that y does not have: {np.unique(values[unknown])[:5]}")
+        if len(self.classes) == 2:
+            return np.where(index == 1, 1.0, -1.0)[:, None]
+        return np.where(index[:, None] == np.arange(len(self.classes)), 1.0, -1.0)
+
+
+def _where(y: Targets, X: Sequences, chosen: NDArray[np.bool_], name: str = "y") -> str:
+    """The first of the chosen targets and where the user finds it."""
+    k = int(np.argmax(chosen))
+    if y.per_sequence:
+        return f"{name}[{k}] is {y.values[k]}"
+    i = int(np.searchsorted(X.offsets, k, side="right")) - 1
+    sequence = f"{name}[{i}]" if X.container in ("list", "3d") else name
+    step = k - X.offsets[i] if X.container in ("list", "3d") else k
+    return f"{sequence} is {y.values[k]} at step {step}"
+
+
 class Stream:
     """Reads one sequence piece by piece: the state of the cells is carried from call to call.
 
@@ -464,7 +546,7 @@ class Stream:
         if sequences.container != "2d":
             raise ValueError("X must be 2-D: the next steps of one sequence")
         phi, self._state = _lstm.sequences(
-            model.genome_, sequences.rows, sequences.offsets, model.cell, tuple(float(b) for b in model.gate_bias),
+            model.genome_, sequences.rows, sequences.offsets, model.cell, _check_gate_bias(model.gate_bias),
             self._state,
         )  # fmt: skip
         return phi
