@@ -78,7 +78,8 @@ def evaluate(problem: Problem, genomes: FloatArray, stop: NDArray[np.int64] | No
     Returns
     -------
     ndarray of shape (n_networks, 4)
-        Objective on training and on validation points, wrong decisions on both.
+        Objective on training and on validation points, wrong decisions on both; NaN for a network whose activations
+        are not finite and for those not evaluated.
     """
     if problem.readout.fused:
         train, validation = problem.train, problem.validation
@@ -94,6 +95,8 @@ def evaluate(problem: Problem, genomes: FloatArray, stop: NDArray[np.int64] | No
         if stop is not None and stop[0]:
             break
         phi = activations(problem, genome[None])[0]
+        if not np.isfinite(phi).all():
+            continue
         fitted = problem.readout.fit(phi[problem.train.rows], problem.train.targets, problem.train.weights)
         for column, points in enumerate((problem.train, problem.validation)):
             decisions = fitted.decide(phi[points.rows])

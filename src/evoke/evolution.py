@@ -87,5 +87,5 @@ def tell(esp: ESP, errors: NDArray[np.float64]) -> dict[str, Any]:
 def slices(genomes: NDArray[np.float64], n: int) -> list[NDArray[np.float64]]:
     """The population in up to n parts of whole blocks, as even as they can be."""
     n_blocks = -(-len(genomes) // LANES)
-    cuts = sorted({round(k * n_blocks / n) * LANES for k in range(n)} - {0})
+    cuts = sorted({round(k * n_blocks / n) * LANES for k in range(n)} - {0, n_blocks * LANES})
     return np.split(genomes, cuts)
