@@ -130,7 +130,7 @@ def test_frames():
     np.testing.assert_array_equal(targets.values, WHOLE[:, 0])
     ones = as_targets(pandas.Series(["u", "v"], index=[7, 3]), as_sequences([frame, frame]))
     assert ones.per_sequence and ones.values.tolist() == ["u", "v"]
-    with pytest.raises(ValueError, match="y has shape"):
+    with pytest.raises(ValueError, match=r"y\[0\] has shape \(3,\), but X\[0\] has 6 steps"):
         as_targets(frame, as_sequences([frame] * 6))
 
 
