@@ -44,9 +44,9 @@ def evolve(
         Slices of the population evaluated at a time, through joblib; the result does not depend on it.
     callbacks : iterable of callables
     """
-    workers = effective_n_jobs(n_jobs)
+    workers = min(effective_n_jobs(n_jobs), -(-esp.n_networks // LANES))  # no more than there are slices
     stop = np.zeros(1, dtype=np.int64)
-    with Parallel(n_jobs=n_jobs, prefer="threads") as pool:
+    with Parallel(n_jobs=workers, prefer="threads") as pool:
         for _ in range(n_generations):
             genomes = esp.ask()
             try:
