@@ -90,7 +90,7 @@ cdef double error(const Judge *judge, int objective, const Points *points, const
                 value = fabs(target - value)
                 if objective != 2:
                     value = fmax(0.0, value - judge.epsilon)
-            elif objective == 0: # a decision of exactly 0 says "no"
+            elif objective == 0:  # a decision of exactly 0 says "no"
                 value = 1.0 if (value > 0.0) != (target > 0.0) else 0.0
             else:
                 value = fmax(0.0, 1.0 - target * value)
