@@ -1,0 +1,46 @@
+"""Largest resident memory of a whole run, in a process of its own, beside that of the imports alone."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import problems
+from report import Report, Settings, Table, Target
+
+PROGRAMS = {
+    "python": "",
+    "import numpy, scipy, sklearn": "import numpy, scipy, sklearn.svm",
+    "import evoke and its estimators": "from evoke import EvokeClassifier, tasks",
+    "run": """
+from evoke import EvokeClassifier, tasks
+X, y = tasks.anbncn({n_max})
+model = EvokeClassifier(**{preset}, n_generations={n_generations}, random_state=0).fit(X, y)
+tasks.anbncn_accepted(model, {test_max})
+tasks.anbncn_accepts(model, {spot})
+""",
+}
+# The high-water mark of this program alone: ru_maxrss starts with that of the process that called it.
+PRINT_PEAK = """
+try:
+    with open("/proc/self/status") as file:
+        print(next(line.split()[1] for line in file if line.startswith("VmHWM")))
+except OSError:
+    import resource, sys
+    print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // (1024 if sys.platform == "darwin" else 1))
+"""
+
+
+def run(settings: Settings) -> Report:
+    size = {"n_max": 10, "n_generations": 50, "test_max": 2000, "spot": 1_000_000}
+    if settings.quick:
+        size = {"n_max": 4, "n_generations": 1, "test_max": 10, "spot": 10}
+    peaks = {name: peak(program.format(**size, preset=problems.PRESETS["tuned"])) for name, program in PROGRAMS.items()}
+    table = Table("Largest resident memory, MB", [{"what": name, "MB": value} for name, value in peaks.items()])
+    table.notes.append(f"The run: {', '.join(f'{name}={value}' for name, value in size.items())}.")
+    return Report([table], [Target.at_most("MB of a run", 200, peaks["run"])])
+
+
+def peak(program: str) -> float:
+    command = [sys.executable, "-c", program + PRINT_PEAK]
+    return int(subprocess.run(command, check=True, capture_output=True, text=True).stdout) / 1e3 * 1.024

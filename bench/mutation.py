@@ -1,0 +1,33 @@
+"""Cauchy noise on chromosomes beside `Generator.standard_cauchy`."""
+
+from __future__ import annotations
+
+import numpy as np
+from paired import paired
+from report import Report, Settings, Table
+
+from evoke._mutation import add_cauchy
+
+
+def run(settings: Settings) -> Report:
+    table = Table("Cauchy noise added in place: nanoseconds a weight", notes=["Processor time."])
+    for shape in ((10, 36),) if settings.quick else ((10, 36), (40, 36), (40, 240)):
+        times = paired(make_candidates(shape), settings.repeats)
+        size = shape[0] * shape[1]
+        table.rows.append({
+            "chromosomes": f"{shape[0]} x {shape[1]}",
+            "evoke": times.seconds("evoke", 1e-9 * size)[1],
+            "NumPy": times.seconds("NumPy", 1e-9 * size)[1],
+            "ratio": times.speedup("NumPy", "evoke")[1],
+        })  # fmt: skip
+    return Report([table])
+
+
+def make_candidates(shape):
+    bits = np.random.PCG64(0)
+    generator, ours, theirs = np.random.Generator(bits), np.zeros(shape), np.zeros(shape)
+
+    def plain(_):
+        theirs[:] += 0.1 * generator.standard_cauchy(shape)
+
+    return {"evoke": lambda _: add_cauchy(ours, 0.1, bits), "NumPy": plain}

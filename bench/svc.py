@@ -1,0 +1,107 @@
+"""Single support vector machines: `evoke.svm.SVC` beside `sklearn.svm.SVC` and ThunderSVM, fit only."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import problems
+import reference
+import sklearn.svm
+from paired import paired
+from report import Report, Settings, Table, Target
+
+from evoke import _thundersvm
+from evoke.exceptions import SolverWarning
+from evoke.svm import SVC, solve
+
+# rows, C, the problems, how many, and the speed-up over scikit-learn that is promised
+CASES = (
+    (50, 100.0, ("tanh_features", "activations"), 8, 10),
+    (175, 100.0, ("tanh_features", "activations"), 8, 6),
+    (475, 100.0, ("tanh_features", "activations"), 8, 3),
+    (2000, 100.0, ("tanh_features",), 3, 1),
+    (5000, 100.0, ("tanh_features",), 3, 1),
+    (200, 1e6, ("tanh_features",), 4, 20),
+)
+QUICK = ((50, 100.0, ("tanh_features", "activations"), 2, 10), (40, 1e4, ("tanh_features",), 1, 20))
+LARGEST_FOR_THUNDERSVM = 475
+ESTIMATORS = {"evoke": SVC, "sklearn": sklearn.svm.SVC}
+
+
+def run(settings: Settings) -> Report:
+    speed = Table(
+        "Training of one machine, RBF kernel, tol=1e-3",
+        notes=[
+            "Processor time. 'core' is `evoke.svm.solve`: without the checks of an estimator. The advantage is that of "
+            "the dual objective over scikit-learn's, relative, in the worst of the problems."
+        ],
+    )
+    quality = Table(
+        "Dual objectives reached (to be maximised) and gaps to the primal, in double precision",
+        notes=["Every problem on its own: seed, objective and gap of evoke, then of scikit-learn."],
+    )
+    report = Report([speed, quality])
+    for n, C, names, n_problems, wanted in QUICK if settings.quick else CASES:
+        for name in names:
+            made = [getattr(problems, name)(n, seed) for seed in range(n_problems)]
+            candidates = make_candidates(made, C)
+            large = n > LARGEST_FOR_THUNDERSVM or C > 1e4
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", SolverWarning)
+                times = paired(candidates, n_problems if large else max(settings.repeats, n_problems))
+            label = f"n={n}, C={C:g}, {name}"
+            row = {"problem": label, "problems": n_problems}
+            row |= {f"{who}, ms": "-" for who in ("evoke", "core", "sklearn", "thundersvm")}
+            row |= {f"{who}, ms": times.seconds(who, 1e-3)[1] for who in candidates}
+            row["sklearn / evoke"] = ratio = times.speedup("sklearn", "evoke")[1]
+            row["sklearn / core"] = times.speedup("sklearn", "core")[1]
+            row["thundersvm / evoke"] = (
+                times.speedup("thundersvm", "evoke")[1] if "thundersvm" in candidates else "-"
+            )
+            report.targets.append(Target.at_least(f"sklearn / evoke, {label}", wanted, ratio.median))
+            advantages, rows = compare(made, C, label)
+            row["objective, least advantage"] = least = float(advantages.min())
+            speed.rows.append(row)
+            if C > 1e4 or settings.quick:
+                quality.rows += rows
+                report.targets.append(Target.at_least(f"objective, least advantage, {label}", 0.0, least))
+    return report
+
+
+def make_candidates(made, C):
+    """Training functions of the number of the problem."""
+
+    def fit(estimator, k):
+        X, y, gamma = made[k % len(made)]
+        estimator.set_params(C=C, gamma=gamma, tol=problems.TOL).fit(X, y)
+
+    def core(k):
+        X, y, gamma = made[k % len(made)]
+        box = np.where(y == 1, C, 0.0)
+        solve(
+            X, 2.0 * y - 1.0, box - C, box, kernel="rbf", gamma=gamma, coef0=0.0, degree=3, epsilon=0.0,
+            tol=problems.TOL, max_iter=-1, solver="native",
+        )  # fmt: skip
+
+    estimators = {name: make() for name, make in ESTIMATORS.items()}
+    if _thundersvm.available() and len(made[0][0]) <= LARGEST_FOR_THUNDERSVM and C <= 1e4:
+        estimators["thundersvm"] = SVC(solver="thundersvm")
+    candidates = {name: lambda k, e=estimator: fit(e, k) for name, estimator in estimators.items()}
+    return candidates | {"core": core}
+
+
+def compare(made, C, label):
+    """(evoke - scikit-learn) / scikit-learn of the dual objectives, and a row a problem with objectives and gaps."""
+    advantages, rows = [], []
+    for seed, (X, y, gamma) in enumerate(made):
+        row = {"problem": label, "seed": seed}
+        objectives = []
+        for name, make in ESTIMATORS.items():
+            machine = make(C=C, gamma=gamma, tol=problems.TOL).fit(X, y)
+            objective, gap = reference.dual_and_gap(machine, X, y, C, gamma)
+            objectives.append(objective)
+            row |= {f"{name}, objective": f"{objective:.9g}", f"{name}, gap": gap}
+        advantages.append((objectives[0] - objectives[1]) / abs(objectives[1]))
+        rows.append(row)
+    return np.array(advantages), rows

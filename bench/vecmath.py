@@ -1,0 +1,36 @@
+"""Vector functions of the core beside those of NumPy and SciPy."""
+
+from __future__ import annotations
+
+import numpy as np
+from paired import paired
+from report import Report, Settings, Table
+from scipy.special import expit
+
+from evoke import _kernels
+
+FUNCTIONS = {"exp": np.exp, "tanh": np.tanh, "logistic": expit, "tanpi": lambda x: np.tan(np.pi * x)}
+
+
+def run(settings: Settings) -> Report:
+    table = Table("Nanoseconds a value", notes=["Processor time; values are uniform, in [-8, 8] but for tanpi."])
+    for size in (64,) if settings.quick else (1_000, 100_000):
+        for name in FUNCTIONS:
+            x = values(name, size)
+            times = paired(make_candidates(name, x), settings.repeats)
+            table.rows.append({
+                "function": name, "values": size,
+                "evoke": times.seconds("evoke", 1e-9 * size)[1],
+                "NumPy (logistic: SciPy)": times.seconds("peer", 1e-9 * size)[1],
+                "ratio": times.speedup("peer", "evoke")[1],
+            })  # fmt: skip
+    return Report([table])
+
+
+def make_candidates(name: str, x: np.ndarray):
+    return {"evoke": lambda _: _kernels.apply(name, x), "peer": lambda _: FUNCTIONS[name](x)}
+
+
+def values(name: str, size: int) -> np.ndarray:
+    bound = 0.49 if name == "tanpi" else 8.0
+    return np.random.default_rng(0).uniform(-bound, bound, size)

@@ -1,0 +1,138 @@
+"""The benchmarks run, and what they time against evoke computes the same. Their times are not looked at."""
+
+import json
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from evoke import _thundersvm, tasks
+from evoke.exceptions import SolverWarning
+from evoke.lstm import forward
+
+sys.path.append(str(Path(__file__).parents[1] / "bench"))
+
+import evaluation
+import lstm
+import mutation
+import problems
+import reference
+import run
+import svc
+import vecmath
+from paired import Quartiles, Times, paired
+from report import Report, Table, Target
+
+
+@pytest.mark.parametrize("name", run.GROUPS)
+def test_every_benchmark_runs(name, tmp_path, capsys):
+    run.main(["--quick", "--repeats", "2", "--only", name, "--json", str(tmp_path / "numbers.json")])
+    printed = capsys.readouterr().out
+    record = json.loads((tmp_path / "numbers.json").read_text())
+    assert list(record["benchmarks"]) == [name]
+    assert record["repeats"] == 2
+    assert {"processor", "cores", "simd", "numpy", "scikit-learn"} <= set(record["machine"])
+    for table in record["benchmarks"][name]["tables"]:
+        assert f"### {table['title']}" in printed
+        assert table["rows"] or table["notes"]
+        assert len({tuple(row) for row in table["rows"]}) <= 1
+    for target in record["benchmarks"][name]["targets"]:
+        assert f"| {target['what']} | {target['wanted']} |" in printed
+
+
+def test_an_unknown_name_is_refused(capsys):
+    with pytest.raises(SystemExit):
+        run.main(["--only", "svc,nothing"])
+    assert "unknown nothing" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("origin", problems.ORIGINS)
+def test_evaluations_agree(origin, monkeypatch):
+    monkeypatch.setattr(problems, "TOL", 1e-6)
+    genomes = problems.networks(4, origin, 2)[:4]
+    evaluators = evaluation.make_evaluators(4, problems.gamma_of(origin))
+    ours, plain = (evaluators[name](genomes) for name in (evaluation.EVOKE, evaluation.PLAIN))
+    assert (ours[:, :2].sum(axis=1) > 0.0).all()
+    np.testing.assert_allclose(ours, plain, rtol=1e-4, atol=1e-3)
+
+
+@pytest.mark.skipif(not _thundersvm.available(), reason="needs ThunderSVM")
+@pytest.mark.filterwarnings("ignore", category=SolverWarning)
+def test_evaluations_agree_with_thundersvm():
+    genomes = problems.networks(4, "paper", 2)[:4]
+    evaluators = evaluation.make_evaluators(4, problems.gamma_of("paper"))
+    ours, theirs = (evaluators[name](genomes) for name in (evaluation.EVOKE, evaluation.THUNDERSVM))
+    np.testing.assert_allclose(ours, theirs, rtol=1e-2)
+
+
+def test_the_problem_is_that_of_the_estimator():
+    problem = problems.anbncn(5, 0.25)
+    lengths = [3 * n + 1 for n in range(1, 6)]
+    assert problem.train.weights.sum() == sum(lengths[:3])
+    assert problem.validation.weights.sum() == sum(lengths[3:])
+
+
+def test_forward_passes_agree():
+    genomes = problems.networks(4, "tuned")[:3]
+    X = tasks.anbncn(3)[0]
+    ours, one_at_a_time, together = (call(0) for call in lstm.make_candidates(genomes, X).values())
+    for expected, *others in zip(ours, one_at_a_time, together, strict=True):
+        for other in others:
+            np.testing.assert_allclose(other, expected, rtol=1e-12, atol=1e-12)
+    np.testing.assert_array_equal(ours[2], forward(genomes, X[2]))
+
+
+@pytest.mark.parametrize("name", vecmath.FUNCTIONS)
+def test_vector_functions_agree(name):
+    x = vecmath.values(name, 100)
+    ours, theirs = (call(0) for call in vecmath.make_candidates(name, x).values())
+    np.testing.assert_allclose(ours, theirs, rtol=1e-13)
+
+
+def test_machines_agree():
+    made = [problems.tanh_features(60, seed) for seed in range(3)] + [problems.activations(50, 1)]
+    advantages, rows = svc.compare(made, 100.0, "here")
+    np.testing.assert_allclose(advantages, 0.0, atol=1e-5)
+    assert [row["seed"] for row in rows] == [0, 1, 2, 3]
+    for row in rows:
+        assert 0.0 <= row["evoke, gap"] < 1e-2 * float(row["evoke, objective"])
+
+
+def test_dual_and_gap_of_a_machine_known_by_hand():
+    # two points, so that both coefficients are 1 / (1 - K(x, z)) and the machine meets both margins
+    X, y = np.array([[0.0], [1.0]]), np.array([0, 1])
+    machine = svc.SVC(C=100.0, gamma=1.0).fit(X, y)
+    dual, gap = reference.dual_and_gap(machine, X, y, 100.0, 1.0)
+    assert dual == pytest.approx(1.0 / (1.0 - np.exp(-1.0)), rel=1e-9)
+    assert gap == pytest.approx(0.0, abs=1e-9)
+
+
+def test_both_mutations_have_the_same_quartiles():
+    ours, theirs = np.zeros((200, 50)), np.zeros((200, 50))
+    mutation.add_cauchy(ours, 0.1, np.random.PCG64(0))
+    theirs += 0.1 * np.random.Generator(np.random.PCG64(1)).standard_cauchy(theirs.shape)
+    quartiles = np.percentile(ours, [25, 50, 75]), np.percentile(theirs, [25, 50, 75])
+    np.testing.assert_allclose(quartiles, [[-0.1, 0.0, 0.1]] * 2, atol=0.01)
+
+
+def test_a_round_calls_all_candidates_on_the_same_data():
+    seen = {"a": [], "b": []}
+    times = paired({name: calls.append for name, calls in seen.items()}, 4)
+    for calls in seen.values():
+        assert sorted(set(calls)) == [0, 1, 2, 3]
+    assert {len(seconds) for clock in (times.wall, times.cpu) for seconds in clock.values()} == {4}
+
+
+def test_speedups_are_those_of_the_pairs():
+    slow, fast = np.array([2.0, 6.0, 4.0]), np.array([1.0, 2.0, 4.0])
+    wall, cpu = Times({"slow": slow, "fast": fast}, {"slow": slow, "fast": slow}).speedup("slow", "fast")
+    assert wall == Quartiles(1.5, 2.0, 2.5)
+    assert cpu == Quartiles(1.0, 1.0, 1.0)
+    assert str(wall) == "2 (1.5 to 2.5)"
+
+
+def test_a_missed_target_is_shown():
+    text = Report([Table("T", [{"a": 1.23456, "b": "-"}])], [Target.at_least("speed", 10, 9.9)]).markdown()
+    assert "| a | b |\n| --- | --- |\n| 1.23 | - |" in text
+    assert "| speed | >= 10 | 9.9 | **no** |" in text
