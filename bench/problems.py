@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from evoke import ESP, EvokeClassifier, tasks
 from evoke.evaluation import Problem, merge_points
+from evoke.lstm import forward
 from evoke.readouts import SVMReadout
 from evoke.sequences import as_sequences, share_prefixes
 
@@ -73,10 +74,7 @@ def tanh_features(n: int, seed: int) -> tuple[FloatArray, NDArray[np.int64], flo
 def activations(n: int, seed: int) -> tuple[FloatArray, NDArray[np.int64], float]:
     """As `tanh_features`, from a network of the paper's first generation: the first n steps of a^n b^n c^n, one output.
 
-    n = 50, 175 and 475 are the steps of the strings 1..5, 1..10 and 11..20."""
-    from evoke.lstm import forward
-
-    numbers = range(11, 21) if n == 475 else range(1, 11)
-    X, y = tasks.anbncn(numbers)
+    n = 50, 175 and 475 are all steps of the strings 1..5, 1..10 and 11..20."""
+    X, y = tasks.anbncn(range(11, 21) if n == 475 else range(1, 12))
     phi = np.concatenate(forward(networks(10, "paper")[seed], X))
     return phi[:n], np.concatenate(y)[:n, seed % 4], 0.25

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
+from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.svm import SVC
 
 FloatArray = NDArray[np.float64]
@@ -69,8 +70,6 @@ def dual_and_gap(
     machine: SVC, X: FloatArray, y: NDArray[np.int64], C: float, gamma: float
 ) -> tuple[float, float]:
     """Dual objective of a fitted machine of two classes 0 and 1, in double precision, and its gap to the primal."""
-    from sklearn.metrics.pairwise import rbf_kernel
-
     beta = np.zeros(len(X))
     beta[machine.support_] = machine.dual_coef_[0]
     labels = 2.0 * y - 1.0
