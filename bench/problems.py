@@ -26,13 +26,14 @@ PRESETS = {
 # Where networks come from: the first generation of either preset, the last one of a run with the tuned preset.
 ORIGINS = ("paper", "tuned", "evolved")
 C, TOL = 100.0, 1e-3
+TIGHT = 1e-6  # for comparing what is computed
 
 
 def gamma_of(origin: str) -> float:
     return PRESETS["paper" if origin == "paper" else "tuned"]["gamma"]
 
 
-def anbncn(n_max: int, gamma: float, solver: str = "native") -> Problem:
+def anbncn(n_max: int, gamma: float, tol: float = TOL) -> Problem:
     """The strings 1..n_max, the second half for validation, as `EvokeClassifier.fit` sets it up."""
     X, y = tasks.anbncn(n_max)
     sequences = as_sequences(X)
@@ -40,7 +41,7 @@ def anbncn(n_max: int, gamma: float, solver: str = "native") -> Problem:
     targets = 2.0 * np.concatenate(y) - 1.0
     cut = sequences.offsets[n_max - n_max // 2]
     train, validation = (merge_points(runs.row_of[part], targets[part]) for part in (slice(cut), slice(cut, None)))
-    readout = SVMReadout(gamma=gamma, C=C, tol=TOL, solver=solver)
+    readout = SVMReadout(gamma=gamma, C=C, tol=tol, solver="native")
     return Problem(runs, train, validation, "lstm", GATE_BIAS, readout, "hinge", False)
 
 

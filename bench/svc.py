@@ -34,9 +34,9 @@ def run(settings: Settings) -> Report:
     speed = Table(
         "Training of one machine, RBF kernel, tol=1e-3",
         notes=[
-            "Processor time. 'core' is `evoke.svm.solve`, 'libsvm' the function of scikit-learn that calls LIBSVM: both "
-            "without the checks of an estimator. The advantage is that of the dual objective over scikit-learn's, "
-            "relative, in the worst of the problems."
+            "Processor time. 'core' is `evoke.svm.solve`, 'libsvm' the function of scikit-learn that calls LIBSVM: "
+            "both without the checks of an estimator. The advantage is that of the dual objective over "
+            "scikit-learn's, relative, in the worst of the problems."
         ],
     )
     quality = Table(

@@ -48,20 +48,19 @@ def test_an_unknown_name_is_refused(capsys):
 
 
 @pytest.mark.parametrize("origin", problems.ORIGINS)
-def test_evaluations_agree(origin, monkeypatch):
-    monkeypatch.setattr(problems, "TOL", 1e-6)
+def test_evaluations_agree(origin):
     genomes = problems.networks(4, origin, 2)[:4]
-    evaluators = evaluation.make_evaluators(4, problems.gamma_of(origin))
+    evaluators = evaluation.make_evaluators(4, origin, problems.TIGHT)
     ours, plain = (evaluators[name](genomes) for name in (evaluation.EVOKE, evaluation.PLAIN))
     assert (ours[:, :2].sum(axis=1) > 0.0).all()
-    np.testing.assert_allclose(ours, plain, rtol=1e-4, atol=1e-3)
+    np.testing.assert_allclose(ours, plain, rtol=1e-5, atol=1e-4)
 
 
 @pytest.mark.skipif(not _thundersvm.available(), reason="needs ThunderSVM")
 @pytest.mark.filterwarnings("ignore", category=SolverWarning)
 def test_evaluations_agree_with_thundersvm():
     genomes = problems.networks(4, "paper", 2)[:4]
-    evaluators = evaluation.make_evaluators(4, problems.gamma_of("paper"))
+    evaluators = evaluation.make_evaluators(4, "paper")
     ours, theirs = (evaluators[name](genomes) for name in (evaluation.EVOKE, evaluation.THUNDERSVM))
     np.testing.assert_allclose(ours, theirs, rtol=1e-2)
 
