@@ -5,6 +5,8 @@
  * kept up to date from step to step. Both kinds of step lower the objective and keep beta feasible. */
 #include "qp.h"
 
+#include <float.h>
+
 #include "gram_row.h"
 #include "kernels.h"
 #include "vecmath.h"
@@ -167,10 +169,10 @@ static int face_append(evk_qp *qp, size_t i)
     const double *row = evk_gram_get(qp->gram, i, -1);
     double *w = face->direction;
     for (size_t k = 0; k < m; k++)
-        w[k] = row[face->members[k]];
+        w[k] = row[face->members[k]] + face->shift;
     solve_lower(face, w);
-    const double pivot = row[i] - dot(w, w, m);
-    if (!(pivot > DEPENDENT * row[i]))
+    const double diagonal = row[i] + face->shift, pivot = diagonal - dot(w, w, m);
+    if (!(pivot > DEPENDENT * diagonal))
         return 0;
     for (size_t k = 0; k < m; k++)
         row_of(face, k)[m] = w[k];
@@ -210,18 +212,6 @@ static void face_remove(evk_face *face, size_t place)
     face->size = m;
 }
 
-/* Make the face agree with the free variables. */
-static void face_sync(evk_qp *qp)
-{
-    evk_face *face = &qp->face;
-    for (size_t k = face->size; k-- > 0;)
-        if (!is_free(qp, (size_t)face->members[k]))
-            face_remove(face, k);
-    for (size_t i = 0; i < qp->gram->points.n; i++)
-        if (face->place_of[i] < 0 && is_free(qp, i))
-            face_append(qp, i);
-}
-
 /* change = sum of direction_k K(member k, .) */
 static void face_change(evk_qp *qp)
 {
@@ -245,6 +235,95 @@ static void face_change(evk_qp *qp)
             pk_store(qp->change + j, sum);
         }
     }
+}
+
+/* Move the members along the direction to the minimum on that line or to the first bound or zero on it. Returns 1 where
+ * one was met. */
+static int move(evk_qp *qp, double slope)
+{
+    evk_face *face = &qp->face;
+    const size_t m = face->size;
+    const double *d = face->direction;
+    face_change(qp);
+    double curvature = 0.0;
+    for (size_t k = 0; k < m; k++)
+        curvature = fma(d[k], qp->change[face->members[k]], curvature);
+    /* an inexact factor still gives a direction; how far to go along it is decided by exact quantities */
+    double step = curvature > 0.0 ? slope / curvature : INFINITY;
+    size_t cut = m;
+    for (size_t k = 0; k < m; k++) {
+        const size_t i = (size_t)face->members[k];
+        const double room = d[k] > 0.0 ? room_up(qp, i) : room_down(qp, i);
+        if (fabs(d[k]) * step > room) {
+            step = room / fabs(d[k]);
+            cut = k;
+        }
+    }
+    if (isinf(step))
+        return 0;
+    for (size_t k = 0; k < m; k++) {
+        const size_t i = (size_t)face->members[k];
+        const int rising = d[k] > 0.0;
+        const double end = rising ? (room_up(qp, i) == -qp->beta[i] ? 0.0 : qp->upper[i])
+                                  : (room_down(qp, i) == qp->beta[i] ? 0.0 : qp->lower[i]);
+        const double moved = fma(step, d[k], qp->beta[i]);
+        const int past = rising ? moved >= end : moved <= end;
+        qp->beta[i] = k == cut || past ? end : moved;
+        set_masks(qp, i);
+    }
+    update(qp, step, qp->change, NULL);
+    return cut < m;
+}
+
+static void face_drop_bound(evk_qp *qp)
+{
+    evk_face *face = &qp->face;
+    for (size_t k = face->size; k-- > 0;)
+        if (!is_free(qp, (size_t)face->members[k]))
+            face_remove(face, k);
+}
+
+/* Variable i depends on the members: moving it and them along the null vector of their matrix costs no curvature, so
+ * they go until one of them meets a bound or zero. Expects the solution of U'w = column i in direction. */
+static int null_step(evk_qp *qp, size_t i)
+{
+    evk_face *face = &qp->face;
+    const size_t m = face->size;
+    if (m == face->capacity)
+        return 0;
+    double *d = face->direction;
+    solve_upper(face, d);
+    double sum = -1.0, slope = 0.0;
+    for (size_t k = 0; k < m; k++)
+        sum += d[k];
+    d[m] = -1.0;
+    face->members[m] = (int32_t)i;
+    for (size_t k = 0; k <= m; k++) {
+        const size_t j = (size_t)face->members[k];
+        d[k] -= sum / (double)(m + 1);
+        slope = fma(qp->residual[j] + qp->up_mask[j], d[k], slope);
+    }
+    if (slope < 0.0) {
+        slope = -slope;
+        for (size_t k = 0; k <= m; k++)
+            d[k] = -d[k];
+    }
+    face->size = m + 1;
+    const int cut = move(qp, slope);
+    face->size = m;
+    face_drop_bound(qp);
+    return cut;
+}
+
+/* Make the face agree with the free variables. */
+static void face_sync(evk_qp *qp)
+{
+    evk_face *face = &qp->face;
+    face_drop_bound(qp);
+    for (size_t i = 0; i < qp->gram->points.n; i++)
+        while (face->place_of[i] < 0 && is_free(qp, i) && !face_append(qp, i) && qp->n_iter < qp->max_iter &&
+               null_step(qp, i))
+            qp->n_iter++;
 }
 
 /* One step towards the minimum on the face, cut where the first variable meets a bound or zero. Returns 1 where it was
@@ -271,44 +350,12 @@ static int newton_step(evk_qp *qp)
     double sum = 0.0;
     for (size_t k = 0; k < m; k++)
         sum += d[k];
-    double slope = 0.0, curvature = 0.0;
+    double slope = 0.0;
     for (size_t k = 0; k < m; k++) {
         d[k] -= sum / (double)m;
         slope = fma(g[k] - level, d[k], slope);
     }
-    face_change(qp);
-    for (size_t k = 0; k < m; k++)
-        curvature = fma(d[k], qp->change[face->members[k]], curvature);
-    /* an inexact factor still gives a direction; how far to go along it is decided by exact quantities */
-    if (!(slope > 0.0) || !(curvature > 0.0))
-        return 0;
-    double step = slope / curvature;
-    size_t cut = m;
-    for (size_t k = 0; k < m; k++) {
-        const size_t i = (size_t)face->members[k];
-        const double room = d[k] > 0.0 ? room_up(qp, i) : room_down(qp, i);
-        if (fabs(d[k]) * step > room) {
-            step = room / fabs(d[k]);
-            cut = k;
-        }
-    }
-    for (size_t k = 0; k < m; k++) {
-        const size_t i = (size_t)face->members[k];
-        const int rising = d[k] > 0.0;
-        const double end = rising ? (room_up(qp, i) == -qp->beta[i] ? 0.0 : qp->upper[i])
-                                  : (room_down(qp, i) == qp->beta[i] ? 0.0 : qp->lower[i]);
-        const double moved = fma(step, d[k], qp->beta[i]);
-        const int past = rising ? moved >= end : moved <= end;
-        qp->beta[i] = k == cut || past ? end : moved;
-        set_masks(qp, i);
-    }
-    update(qp, step, qp->change, NULL);
-    if (cut == m)
-        return 0;
-    for (size_t k = face->size; k-- > 0;)
-        if (!is_free(qp, (size_t)face->members[k]))
-            face_remove(face, k);
-    return 1;
+    return slope > 0.0 && move(qp, slope);
 }
 
 /* residual = target - K beta from nothing, so that rounding of thousands of updates does not decide convergence */
@@ -326,6 +373,14 @@ static void refresh_residual(evk_qp *qp)
         for (size_t j = 0; j < ld; j += EVK_LANES)
             pk_store(qp->residual + j, pk_fnma(b, pk_load(row + j), pk_load(qp->residual + j)));
     }
+    double largest = 0.0, size = 0.0, widest = 0.0;
+    for (size_t i = 0; i < n; i++) {
+        const double width = sqrt(qp->gram->diagonal[i]);
+        size += fabs(qp->beta[i]) * width;
+        widest = width > widest ? width : widest;
+        largest = fabs(qp->target[i]) > largest ? fabs(qp->target[i]) : largest;
+    }
+    qp->resolution = DBL_EPSILON * (largest + size * widest);
     update(qp, 0.0, NULL, NULL);
     qp->residual_is_fresh = 1;
 }
@@ -343,10 +398,15 @@ void EVK_FN(qp_begin)(evk_qp *qp)
         qp->low_mask[i] = INFINITY;
     }
     qp->face.size = 0;
+    double trace = 0.0;
+    for (size_t i = 0; i < n; i++)
+        trace += qp->gram->diagonal[i];
+    qp->face.shift = trace / (double)n;
     qp->n_iter = 0;
     qp->n_rechecks = qp->n_tightened = 0;
     qp->tol_now = qp->tol;
     qp->next_newton = FIRST_NEWTON;
+    qp->newton_left = 0;
     qp->converged = 0;
     refresh_residual(qp);
 }
@@ -376,16 +436,20 @@ void EVK_FN(qp_certify)(evk_qp *qp)
     else
         qp->bias = 0.5 * (qp->up_max + qp->low_min);
     double gap = 0.0;
-    for (size_t i = 0; i < n; i++) { /* every term is non-negative, as sum(beta) = 0 lets the bias in */
+    for (size_t i = 0; i < n; i++) { /* sum(beta) = 0 lets the bias in; every term is non-negative, rounded or not */
         const double r = qp->residual[i] - qp->bias, b = qp->beta[i];
         const double under = r - qp->epsilon, over = -r - qp->epsilon;
-        gap += (under > 0.0 ? qp->upper[i] * under : 0.0) - (over > 0.0 ? qp->lower[i] * over : 0.0) - b * r +
-               qp->epsilon * fabs(b);
+        if (under > 0.0)
+            gap += (qp->upper[i] - b) * under + qp->epsilon * (fabs(b) - b);
+        else if (over > 0.0)
+            gap += (b - qp->lower[i]) * over + qp->epsilon * (fabs(b) + b);
+        else
+            gap += qp->epsilon * fabs(b) - b * r;
     }
     qp->objective = objective;
     qp->gap = gap;
     qp->violation = qp->up_max > qp->low_min ? qp->up_max - qp->low_min : 0.0;
-    qp->converged = qp->violation <= qp->tol;
+    qp->converged = qp->violation <= qp->tol && gap < INFINITY; /* NaN is neither */
 }
 
 /* At most `budget` steps; 1 when done: converged, at max_iter, or at the limit of what rounding allows.
@@ -396,6 +460,19 @@ void EVK_FN(qp_certify)(evk_qp *qp)
 int EVK_FN(qp_run)(evk_qp *qp, int64_t budget)
 {
     for (;; budget--) {
+        if (qp->newton_left > 0) {
+            if (budget <= 0)
+                return 0;
+            const size_t m = qp->face.size, ld = qp->gram->points.ld;
+            budget -= (int64_t)(m * (m + ld) / (2 * ld)); /* in units of an SMO step */
+            const int more = qp->n_iter < qp->max_iter && newton_step(qp);
+            face_drop_bound(qp);
+            qp->n_iter += more;
+            qp->newton_left = more ? qp->newton_left - 1 : 0;
+            if (qp->newton_left == 0)
+                qp->next_newton = qp->n_iter + NEWTON_INTERVAL + (int64_t)(qp->face.size / NEWTON_SHARE);
+            continue;
+        }
         if (!(qp->up_max - qp->low_min > qp->tol_now)) {
             if (!qp->residual_is_fresh) {
                 refresh_residual(qp);
@@ -404,7 +481,8 @@ int EVK_FN(qp_run)(evk_qp *qp, int64_t budget)
                 continue;
             }
             EVK_FN(qp_certify)(qp);
-            if (!(qp->gap > qp->tol * fmax(1.0, qp->objective)) || qp->n_tightened == MAX_TIGHTENED)
+            if (!(qp->gap > qp->tol * fmax(1.0, qp->objective)) || qp->n_tightened == MAX_TIGHTENED ||
+                qp->tol_now * 0.1 < qp->resolution)
                 return 1;
             qp->n_tightened++;
             qp->tol_now *= 0.1;
@@ -419,9 +497,9 @@ int EVK_FN(qp_run)(evk_qp *qp, int64_t budget)
         smo_step(qp);
         if (qp->n_iter >= qp->next_newton && qp->up_max - qp->low_min > qp->tol_now) {
             face_sync(qp);
-            for (size_t k = qp->face.size; k > 0 && qp->n_iter < qp->max_iter && newton_step(qp); k--)
-                qp->n_iter++;
-            qp->next_newton = qp->n_iter + NEWTON_INTERVAL + (int64_t)(qp->face.size / NEWTON_SHARE);
+            qp->newton_left = qp->face.size;
+            if (qp->newton_left == 0)
+                qp->next_newton = qp->n_iter + NEWTON_INTERVAL;
         }
     }
 }

@@ -15,7 +15,8 @@ typedef struct evk_face {
     size_t size, capacity, ld;
     int32_t *members;    /* capacity */
     int32_t *place_of;   /* n: position in members, -1 = not in the face */
-    double *factor; /* capacity * ld, row-major upper triangle U with U'U = K[face, face]; on its diagonal 1 / U_kk */
+    double shift; /* added to every kernel value, which sum(beta) = 0 makes free: the bias is one more dimension */
+    double *factor; /* capacity * ld, row-major upper triangle U with U'U = K[face, face] + shift; diagonal 1 / U_kk */
     double *gradient, *ones, *direction; /* ld each */
 } evk_face;
 
@@ -34,7 +35,9 @@ typedef struct evk_qp {
     size_t up_index;
     double up_max, low_min; /* optimal where up_max <= low_min */
     int64_t n_iter, next_newton;
+    size_t newton_left; /* Newton steps that may still follow each other */
     double tol_now;
+    double resolution; /* how far rounding blurs a residual: violations below it mean nothing */
     int32_t n_rechecks, n_tightened, residual_is_fresh;
     /* results of certify */
     double bias, objective, gap, violation;

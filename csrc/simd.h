@@ -37,7 +37,6 @@ static inline pk pk_copysign(pk magnitude, pk sign)
     return _mm512_or_pd(magnitude, _mm512_and_pd(sign, _mm512_set1_pd(-0.0)));
 }
 static inline pk_mask pk_gt(pk a, pk b) { return _mm512_cmp_pd_mask(a, b, _CMP_GT_OQ); }
-static inline pk_mask pk_and(pk_mask a, pk_mask b) { return (pk_mask)(a & b); }
 static inline pk pk_select(pk_mask m, pk yes, pk no) { return _mm512_mask_blend_pd(m, no, yes); }
 /* 2^n from the low bits of a double holding n + 1023 + 1.5 * 2^52 */
 static inline pk pk_exponent(pk biased)
@@ -91,10 +90,6 @@ static inline pk pk_copysign(pk magnitude, pk sign)
 static inline pk_mask pk_gt(pk x, pk y)
 {
     return (pk_mask){_mm256_cmp_pd(x.a, y.a, _CMP_GT_OQ), _mm256_cmp_pd(x.b, y.b, _CMP_GT_OQ)};
-}
-static inline pk_mask pk_and(pk_mask x, pk_mask y)
-{
-    return (pk_mask){_mm256_and_pd(x.a, y.a), _mm256_and_pd(x.b, y.b)};
 }
 static inline pk pk_select(pk_mask m, pk yes, pk no)
 {
@@ -165,11 +160,6 @@ static inline pk_mask pk_gt(pk x, pk y)
     pk_mask m;
     EVK_EACH m.v[k_] = x.v[k_] > y.v[k_];
     return m;
-}
-static inline pk_mask pk_and(pk_mask x, pk_mask y)
-{
-    EVK_EACH x.v[k_] &= y.v[k_];
-    return x;
 }
 static inline pk pk_select(pk_mask m, pk yes, pk no)
 {

@@ -183,7 +183,8 @@ cdef class Readout:
             qp.target, qp.lower, qp.upper = self.train.targets + o * n, &self.lower[o, 0], &self.upper[o, 0]
             memset(qp.beta, 0, n * sizeof(double))
             kernels.qp_begin(qp)
-            kernels.qp_run(qp, qp.max_iter)
+            while not kernels.qp_run(qp, qp.max_iter):
+                pass
             kernels.qp_certify(qp)
             bias[o] = qp.bias
             memcpy(coef + o * ld, qp.beta, ld * sizeof(double))

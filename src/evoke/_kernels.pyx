@@ -8,10 +8,7 @@ cdef int check(evk_status status) except -1:
     """Raise the Python exception of a status; the only place that maps codes."""
     if status == 0:
         return 0
-    message = evk_status_message(status).decode()
-    if -200 < <int>status <= -100:
-        raise MemoryError(message)
-    raise ValueError(message)
+    raise ValueError(evk_status_message(status).decode())
 
 
 def compiled():
