@@ -5,6 +5,7 @@ import re
 import signal
 import subprocess
 import sys
+import warnings
 
 import pytest
 
@@ -199,6 +200,19 @@ def test_a_failed_run_fails_the_command(here, tmp_path, monkeypatch):
     assert len(json.loads((tmp_path / "a.json").read_text())["unfinished"]) == 5
 
 
+def test_warnings_of_one_kind_are_one_line(here, monkeypatch):
+    one = reproduce.run_anbncn
+
+    def run(*arguments):
+        for k in range(3):
+            warnings.warn(f"trouble\nnumber {k}", RuntimeWarning, stacklevel=1)
+        return one(*arguments)
+
+    monkeypatch.setattr(reproduce, "run_anbncn", run)
+    done = here(*SMALL)
+    assert (done.returncode, done.stderr) == (0, "RuntimeWarning: trouble number 0 (and 2 more of this kind)\n")
+
+
 # ---- refusals
 
 
@@ -267,14 +281,18 @@ def test_broken_thundersvm(tmp_path):
 # ---- pipes, terminals, signals
 
 
-def test_reader_that_goes_away(tmp_path):
+@pytest.mark.parametrize("arguments", [["show-config"], [*SMALL, "--json", "a.json"]])
+def test_reader_that_goes_away(tmp_path, arguments):
     read, write = os.pipe()
     os.close(read)
-    arguments = [sys.executable, "-m", "evoke", *SMALL, "--json", str(tmp_path / "a.json")]
-    done = subprocess.run(arguments, stdout=write, stderr=subprocess.PIPE, text=True, check=False)
+    done = subprocess.run(
+        [sys.executable, "-m", "evoke", *arguments],
+        stdout=write, stderr=subprocess.PIPE, text=True, cwd=tmp_path, check=False,
+    )  # fmt: skip
     os.close(write)
     assert (done.returncode, done.stderr) == (1, "")
-    assert json.loads((tmp_path / "a.json").read_text())["task"] == "anbncn"
+    if "--json" in arguments:
+        assert json.loads((tmp_path / "a.json").read_text())["task"] == "anbncn"
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs /dev/full")

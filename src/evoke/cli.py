@@ -6,8 +6,10 @@ import errno
 import json
 import os
 import sys
+import warnings
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stdout
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +27,22 @@ def _one_line_errors() -> Iterator[None]:
         yield
     except (ImportError, MemoryError, OSError, RuntimeError, ValueError) as error:
         raise click.ClickException(" ".join(str(error).split()) or type(error).__name__) from None
+
+
+@contextmanager
+def _few_warnings() -> Iterator[None]:
+    """One line on stderr for each kind of warning: a solver may have the same to say of thousands of networks."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("default")
+        try:
+            yield
+        finally:
+            texts: dict[str, list[str]] = {}
+            for warning in caught:
+                texts.setdefault(warning.category.__name__, []).append(" ".join(str(warning.message).split()))
+            for kind, said in texts.items():
+                more = f" (and {len(said) - 1} more of this kind)" if len(said) > 1 else ""
+                click.echo(f"{kind}: {said[0]}{more}", err=True)
 
 
 def _print(text: str) -> None:
@@ -106,7 +124,9 @@ def show_config_command() -> None:
     with _one_line_errors():
         from evoke.config import show_config
 
-        show_config()
+        with redirect_stdout(StringIO()) as text:
+            show_config()
+    _print(text.getvalue())
 
 
 @cli.group()
@@ -131,7 +151,7 @@ def anbncn(
     test_max: int, json_file: Path | None, out: Path | None,
 ) -> None:  # fmt: skip
     """The context-sensitive language a^n b^n c^n (table 1)."""
-    with _one_line_errors():
+    with _one_line_errors(), _few_warnings():
         json_targets, markdown_targets = [json_file] if json_file else [], []
         if out:
             out.mkdir(parents=True, exist_ok=True)
