@@ -49,8 +49,9 @@ def run(settings: Settings) -> Report:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", SolverWarning)  # the native solver finishes what ThunderSVM cannot
                 times = paired({name: on_part(name) for name in evaluators}, settings.repeats)
+                some = genomes[: PART if settings.quick else 5 * PART]
                 for tol in (problems.TOL, problems.TIGHT):
-                    agreement.rows += compare(where, n_max, origin, tol, genomes[: PART if settings.quick else 5 * PART])
+                    agreement.rows += compare(where, n_max, origin, tol, some)
             whole = paired({EVOKE: lambda _, g=genomes, e=evaluators: e[EVOKE](g)}, settings.repeats)
             wall, cpu = whole.seconds(EVOKE, len(genomes) / 1e3)
             row = {"problem": where, "ms": wall, "ms (processor)": cpu}

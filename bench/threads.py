@@ -9,7 +9,6 @@ from report import Report, Settings, Table, Target
 
 from evoke import EvokeClassifier, tasks
 
-
 NOTE = """Wall time, and what two threads cost in processor time. The ratio of wall times needs two idle cores: see the
 load of the machine.""".replace("\n", " ")
 

