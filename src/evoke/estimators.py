@@ -16,7 +16,7 @@ from evoke.esp import ESP
 from evoke.evaluation import Points, Problem, evaluate, fit_readout, merge_points
 from evoke.evolution import evolve
 from evoke.readouts import SVMReadout
-from evoke.sequences import Sequences, Targets, as_sequences, as_targets, share_prefixes
+from evoke.sequences import Sequences, Targets, as_sequences, as_targets, share_prefixes, to_array
 
 __all__ = ["EvokeClassifier", "Stream"]
 
@@ -24,7 +24,7 @@ FloatArray = NDArray[np.float64]
 
 
 def _check_choice(name: str, value: Any, choices: tuple[str, ...]) -> None:
-    if value not in choices:
+    if not isinstance(value, str) or value not in choices:
         raise ValueError(f"{name} must be one of {choices}, got {value!r}")
 
 
@@ -260,6 +260,7 @@ class EvokeClassifier(ClassifierMixin, BaseEstimator):
                 self.n_features_in_ = n_features
                 self.classes_ = labels.classes
                 self._multilabel, self._per_sequence = labels.multilabel, targets.per_sequence
+                self._cell, self._gate_bias = problem.cell, problem.gate_bias
                 self._esp, self.history_ = esp, history
         if esp.best is None:
             raise ValueError("no network had a finite error: the values in X are too large, scale them")
@@ -328,14 +329,15 @@ class EvokeClassifier(ClassifierMixin, BaseEstimator):
             return merge_points(runs.row_of[steps], encoded[steps])
 
         return Problem(
-            runs, points(train), points(validation), self.cell, _check_gate_bias(self.gate_bias),
-            self._make_readout(), self.objective, not labels.multilabel,
+            runs, points(train), points(validation), str(self.cell), _check_gate_bias(self.gate_bias),
+            self._make_readout(), str(self.objective), not labels.multilabel,
         )  # fmt: skip
 
     def _make_readout(self) -> SVMReadout:
         return SVMReadout(
-            kernel=self.kernel, gamma=float(self.gamma), C=float(self.C), tol=float(self.tol), solver=self.solver
-        )
+            kernel=str(self.kernel), gamma=float(self.gamma), C=float(self.C), tol=float(self.tol),
+            solver=str(self.solver),
+        )  # fmt: skip
 
     def _target_rows(self, X: Sequences, y: Targets, name: str) -> NDArray[np.int64]:
         """The rows with a target behind the washout."""
@@ -370,9 +372,7 @@ class EvokeClassifier(ClassifierMixin, BaseEstimator):
     # ------------------------------------------------------------------ use
 
     def _activations(self, sequences: Sequences) -> FloatArray:
-        return _lstm.sequences(
-            self.genome_, sequences.rows, sequences.offsets, self.cell, _check_gate_bias(self.gate_bias)
-        )[0]
+        return _lstm.sequences(self.genome_, sequences.rows, sequences.offsets, self._cell, self._gate_bias)[0]
 
     def _checked(self, X, lengths) -> Sequences:
         check_is_fitted(self, "readout_")
@@ -542,13 +542,12 @@ class Stream:
     def transform(self, X) -> FloatArray:
         """Activations of the next steps X (n_steps, n_features)."""
         model = self._estimator
-        sequences = as_sequences(np.asarray(X), n_columns=model.n_features_in_)
+        sequences = as_sequences(to_array(X, "X"), n_columns=model.n_features_in_)
         if sequences.container != "2d":
             raise ValueError("X must be 2-D: the next steps of one sequence")
         phi, self._state = _lstm.sequences(
-            model.genome_, sequences.rows, sequences.offsets, model.cell, _check_gate_bias(model.gate_bias),
-            self._state,
-        )  # fmt: skip
+            model.genome_, sequences.rows, sequences.offsets, model._cell, model._gate_bias, self._state
+        )
         return phi
 
     def decision_function(self, X) -> FloatArray:

@@ -6,12 +6,13 @@ The internal form is flat: the rows of all sequences laid end to end, and the of
 from __future__ import annotations
 
 from dataclasses import dataclass
+from numbers import Integral
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Runs", "Sequences", "Targets", "as_sequences", "as_targets", "share_prefixes"]
+__all__ = ["Runs", "Sequences", "Targets", "as_sequences", "as_targets", "share_prefixes", "to_array"]
 
 # Rows beyond which common beginnings are not looked for: finding them is a Python loop over the shared rows.
 MAX_ROWS_TO_SHARE = 200_000
@@ -56,11 +57,12 @@ def _unpack(value: Any, name: str) -> list[Any] | tuple[Any, ...] | NDArray[Any]
     """Lists, tuples and 1-D arrays of objects hold one sequence an element; all else is one array."""
     if isinstance(value, (list, tuple)):
         return value
-    array = _to_array(value, name)
+    array = to_array(value, name)
     return list(array) if array.dtype == object and array.ndim == 1 else array
 
 
-def _to_array(value: Any, name: str) -> NDArray[Any]:
+def to_array(value: Any, name: str) -> NDArray[Any]:
+    """The value as one array; sparse matrices, masked values and ragged lists are refused by `name`."""
     if hasattr(value, "toarray"):
         raise TypeError(f"{name} is sparse; sparse input is not supported, pass a dense array")
     if np.ma.is_masked(value):
@@ -96,7 +98,7 @@ def _offsets(lengths: Any) -> NDArray[np.int64]:
 
 
 def _check_lengths(lengths: Any, n_rows: int, name: str) -> NDArray[np.int64]:
-    array = _to_array(lengths, "lengths")
+    array = to_array(lengths, "lengths")
     if array.ndim != 1 or array.dtype.kind not in "iu":
         raise ValueError(f"lengths must be a 1-D sequence of integers, got {lengths!r}")
     if (array < 1).any():
@@ -140,7 +142,7 @@ def as_sequences(X: Any, lengths: Any = None, *, name: str = "X", n_columns: int
             raise ValueError(f"{name} is empty: at least one sequence is needed")
         parts = []
         for i, element in enumerate(X):
-            part = _to_array(element, f"{name}[{i}]")
+            part = to_array(element, f"{name}[{i}]")
             if part.ndim != 2:
                 hint = " (a single feature is reshape(-1, 1))" if part.ndim == 1 else ""
                 raise ValueError(f"{name}[{i}] must be 2-D (steps, columns), got shape {part.shape}{hint}")
@@ -209,10 +211,11 @@ def as_targets(y: Any, X: Sequences, *, name: str = "y") -> Targets:
     if y is None:
         raise ValueError(f"{name} cannot be None: this estimator requires {name} to be passed")
     n_rows, n_sequences = len(X.rows), X.n_sequences
+    of = "X" + name.removeprefix("y")
     if X.container in ("2d", "lengths"):
-        array = _to_array(y, name)
+        array = _to_targets(y, name)
         if array.ndim not in (1, 2) or len(array) != n_rows:
-            raise ValueError(f"{name} has shape {array.shape}, but X has {n_rows} steps: one target a step is needed")
+            raise ValueError(f"{name} has shape {array.shape}, but {of} has {n_rows} steps; each needs a target")
         return _one_a_step(array, name)
     given, y = y, _unpack(y, name)
     if isinstance(y, np.ndarray) and y.ndim == 0:
@@ -220,27 +223,46 @@ def as_targets(y: Any, X: Sequences, *, name: str = "y") -> Targets:
     if X.container == "3d" and isinstance(y, np.ndarray) and y.ndim > 1:
         steps = n_rows // n_sequences
         if y.ndim > 3 or y.shape[:2] != (n_sequences, steps):
-            raise ValueError(f"{name} has shape {y.shape}, but X has {n_sequences} sequences of {steps} steps")
+            raise ValueError(f"{name} has shape {y.shape}, but {of} has {n_sequences} sequences of {steps} steps")
         return _one_a_step(y.reshape((n_rows, *y.shape[2:])), name)
     if not any(isinstance(element, (list, tuple)) or np.ndim(element) > 0 for element in y):
-        return _one_a_sequence(_to_array(given, name), n_sequences, name)
+        values = _to_targets(given, name)
+        if len(values) != n_sequences:
+            raise ValueError(f"{name} has {len(values)} targets, {of} has {n_sequences} sequences")
+        return Targets(values, True)
     if len(y) != n_sequences:
-        raise ValueError(f"{name} has {len(y)} sequences, X has {n_sequences}")
+        raise ValueError(f"{name} has {len(y)} sequences, {of} has {n_sequences}")
     parts: list[NDArray[Any]] = []
     for i, (element, length) in enumerate(zip(y, X.lengths, strict=True)):
-        part = _to_array(element, f"{name}[{i}]")
+        part = _to_targets(element, f"{name}[{i}]")
         if part.ndim not in (1, 2) or len(part) != length:
-            raise ValueError(f"{name}[{i}] has shape {part.shape}, but X[{i}] has {length} steps")
+            raise ValueError(f"{name}[{i}] has shape {part.shape}, but {of}[{i}] has {length} steps")
         if parts and part.shape[1:] != parts[0].shape[1:]:
             raise ValueError(f"{name}[{i}] has shape {part.shape}, {name}[0] has shape {parts[0].shape}")
+        if parts and _is_text(part) != _is_text(parts[0]):
+            raise ValueError(f"{name}[{i}] has dtype {part.dtype}, {name}[0] has dtype {parts[0].dtype}")
         parts.append(part)
-    return _one_a_step(np.concatenate(parts), name)
+    values = np.concatenate(parts)
+    if values.dtype.kind == "f" and all(part.dtype.kind in "biu" for part in parts):
+        # integers of 64 bits with and without a sign: as floats, some that differ would be one
+        values = np.concatenate([part.astype(object) for part in parts])
+    return _one_a_step(values, name)
 
 
-def _one_a_sequence(values: NDArray[Any], n_sequences: int, name: str) -> Targets:
-    if len(values) != n_sequences:
-        raise ValueError(f"{name} has {len(values)} targets, X has {n_sequences} sequences")
-    return Targets(values, True)
+def _is_text(array: NDArray[Any]) -> bool:
+    return array.dtype.kind in "UST"
+
+
+def _to_targets(value: Any, name: str) -> NDArray[Any]:
+    """The value as an array in which no two targets have become one."""
+    array = to_array(value, name)
+    if isinstance(value, (list, tuple)) and array.ndim == 1:
+        types = set(map(type, value))
+        if _is_text(array) and not all(issubclass(kind, (str, bytes)) for kind in types):
+            raise ValueError(f"{name} mixes text with other labels: {sorted(kind.__name__ for kind in types)}")
+        if array.dtype.kind == "f" and all(issubclass(kind, Integral) for kind in types):
+            return np.array(value, dtype=object)
+    return array
 
 
 def _one_a_step(values: NDArray[Any], name: str) -> Targets:
