@@ -291,6 +291,17 @@ def test_refused_labels(y, message):
         tiny().fit(EQUAL, y)
 
 
+def test_parameters_set_after_fit_do_not_change_the_model(per_step):
+    model, x = copy.deepcopy(per_step), EQUAL[0]
+    bias = np.array([0.0, 1.5, -1.5])
+    given = tiny(gate_bias=bias).fit(EQUAL, STEPS)
+    bias[:] = 3.0
+    model.set_params(cell="evolino", gate_bias=(1.0, 1.0, 1.0), n_cells=9, kernel="linear", gamma=7.0, washout=2)
+    for changed in (model, given):
+        np.testing.assert_array_equal(changed.decision_function(x), per_step.decision_function(x))
+        np.testing.assert_array_equal(changed.stream().transform(x), per_step.transform(x))
+
+
 def test_score(per_sequence, per_step):
     assert per_sequence.score(RAGGED, ONES) == np.mean(per_sequence.predict(RAGGED) == ONES)
     right = np.concatenate(per_step.predict(EQUAL)) == np.concatenate(STEPS)
@@ -317,7 +328,7 @@ def test_with_a_label_a_sequence_the_last_step_decides(per_sequence):
 
 BAD = {
     "n_cells": [0, -1, 2.0, "3", None, True],
-    "cell": ["gru", None, 1],
+    "cell": ["gru", None, 1, ["lstm"], np.array(["lstm", "gru"])],
     "gate_bias": [(0.0, 1.0), 1.0, None, (0.0, 1.0, np.nan), ("a", "b", "c"), "abc", [[1.0], 2.0, 3.0], (1j, 0.0, 0.0)],
     "weight_range": [0.0, -1.0, np.nan, np.inf, "5", None],
     "n_generations": [0, -2, 1.5, None],
@@ -349,8 +360,9 @@ def test_bad_parameters_are_named_before_any_work(name, value, monkeypatch):
         tiny(**{name: value}).fit(EQUAL, STEPS)
 
 
-def test_numbers_of_numpy_are_numbers():
-    parameters = dict(n_cells=np.int32(3), C=np.float32(100), n_generations=np.uint8(2), validation=np.float64(0.5),
+def test_parameters_may_be_scalars_of_numpy():
+    parameters = dict(cell=np.str_("lstm"), kernel=np.str_("rbf"), objective=np.str_("hinge"), solver=np.str_("auto"),
+                      n_cells=np.int32(3), C=np.float32(100), n_generations=np.uint8(2), validation=np.float64(0.5),
                       random_state=np.int64(0), gate_bias=np.array([0.0, 1.5, -1.5]))  # fmt: skip
     assert_same_model(tiny(**parameters).fit(EQUAL, STEPS), tiny().fit(EQUAL, STEPS))
 
@@ -713,7 +725,8 @@ def test_predict_and_streams_do_not_disturb_each_other(per_step):
     assert tiny().fit(RAGGED, ONES).stream().predict(x).shape == (5,)
 
 
-@pytest.mark.parametrize("x", [np.ones((3, 3)), np.ones(2), np.ones((1, 3, 2)), [[np.nan, 1.0]], np.ones((0, 2)), []])
+@pytest.mark.parametrize("x", [np.ones((3, 3)), np.ones(2), np.ones((1, 3, 2)), [[np.nan, 1.0]], np.ones((0, 2)), [],
+                               EQUAL, RAGGED, 1.0, None])
 def test_a_stream_refuses_what_it_cannot_read_and_keeps_its_state(per_step, x):
     stream = per_step.stream()
     start = stream.decision_function(EQUAL[0][:2])

@@ -286,6 +286,19 @@ def test_targets_keep_their_type(values):
 
 
 @pytest.mark.parametrize(
+    "values",
+    [
+        [2**63, 2**63 + 1, -1],
+        [np.uint64(2**63), np.uint64(2**63 + 1), np.int64(-1)],
+        [np.array([2**63, 2**63 + 1], dtype=np.uint64), np.array([-1], dtype=np.int64)],
+    ],
+)
+def test_integers_that_no_type_holds_stay_apart(values):
+    targets = as_targets(values, as_sequences(ragged(*([2, 1] if len(values) == 2 else [1, 1, 1]))))
+    assert targets.values.tolist() == [2**63, 2**63 + 1, -1]
+
+
+@pytest.mark.parametrize(
     "X, y, message",
     [
         (ragged(3, 2), None, "y cannot be None"),
@@ -302,6 +315,9 @@ def test_targets_keep_their_type(values):
         (ragged(3, 2), "ab", "y must hold"),
         (ragged(3, 2), {0: 1, 1: 2}, "y must hold"),
         (ragged(3, 2), {0, 1}, "y must hold"),
+        (ragged(3, 2), ["a", 1], r"y mixes text with other labels: \['int', 'str'\]"),
+        (ragged(3, 2), [["a", "b", 1], ["a", "b"]], r"y\[0\] mixes text"),
+        (ragged(3, 2), [["a", "b", "a"], [1, 2]], r"y\[1\] has dtype int64, y\[0\] has dtype <U1"),
         (ragged(3, 2), [np.ones((3, 0)), np.ones((2, 0))], "y has no columns"),
         (np.ones((2, 3, 1)), [1, 2, 3], "y has 3 targets, X has 2 sequences"),
         (np.ones((2, 3, 1)), np.ones((2, 4)), r"y has shape \(2, 4\), but X has 2 sequences of 3 steps"),
@@ -423,3 +439,9 @@ def test_the_strings_of_the_paper():
     runs = check_runs(as_sequences(X))
     # S a^10 and, for each n, the b^n c^n that follow
     assert len(runs.rows) == 11 + sum(2 * n for n in range(1, 11))
+
+
+def test_errors_about_targets_name_the_sequences_they_belong_to():
+    X = as_sequences(ragged(3, 2), name="X_val")
+    with pytest.raises(ValueError, match="y_val has 1 targets, X_val has 2 sequences"):
+        as_targets([1], X, name="y_val")
