@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.random import Generator, RandomState, SeedSequence
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import BaseEstimator, ClassifierMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from evoke import _evaluate, _lstm
@@ -58,7 +58,7 @@ def _check_positive(name: str, value: Any) -> float:
     return float(value)
 
 
-class EvokeClassifier(ClassifierMixin, BaseEstimator):
+class EvokeClassifier(ClassifierMixin, TransformerMixin, BaseEstimator):
     """Classifier of sequences: an evolved LSTM network read by support vector machines (Evoke).
 
     Enforced SubPopulations search the weights of the network. For every candidate, an SVM is trained on the cells'
@@ -488,7 +488,7 @@ class _Labels:
                 "Unknown label type: continuous. y holds fractions that hardly repeat, which is a regression target"
             )
         if len(classes) < 2:
-            raise ValueError(f"y has a single class, {classes[0]!r}; at least two are needed")
+            raise ValueError(f"y has 1 class, {classes[0]!r}; at least two are needed")
         return classes
 
     def encode(self, y: Targets, X: Sequences, name: str = "y") -> FloatArray:

@@ -75,13 +75,15 @@ def to_array(value: Any, name: str) -> NDArray[Any]:
 
 def _to_float(array: NDArray[Any], name: str) -> NDArray[np.float64]:
     if array.dtype.kind == "c":
-        raise ValueError(f"{name} is complex; complex data not supported")
+        raise ValueError(f"{name} is complex. Complex data not supported")
     if array.dtype.kind in "mMV":
         raise ValueError(f"{name} must hold numbers, got dtype {array.dtype}")
     try:
         with np.errstate(over="ignore"):  # what float64 cannot hold is found with the other infinities
             return np.asarray(array, dtype=np.float64)
-    except (ValueError, TypeError, OverflowError):
+    except TypeError as error:
+        raise TypeError(f"{name} must hold numbers: {error}") from None
+    except (ValueError, OverflowError):
         raise ValueError(f"{name} must hold numbers, got dtype {array.dtype}") from None
 
 
@@ -133,6 +135,8 @@ def as_sequences(X: Any, lengths: Any = None, *, name: str = "X", n_columns: int
     ------
     ValueError
         Nothing in it, an empty sequence, wrong dimensions, differing numbers of columns, NaN or infinity.
+    TypeError
+        A sparse matrix, or objects that are no numbers.
     """
     X = _unpack(X, name)
     if isinstance(X, (list, tuple)):
@@ -209,7 +213,7 @@ def as_targets(y: Any, X: Sequences, *, name: str = "y") -> Targets:
         Another number of sequences or steps than X, mixed dimensions.
     """
     if y is None:
-        raise ValueError(f"{name} cannot be None: this estimator requires {name} to be passed")
+        raise ValueError(f"this estimator requires {name} to be passed, but the target {name} is None")
     n_rows, n_sequences = len(X.rows), X.n_sequences
     of = "X" + name.removeprefix("y")
     if X.container in ("2d", "lengths"):
