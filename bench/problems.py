@@ -12,20 +12,16 @@ from evoke import ESP, EvokeClassifier, tasks
 from evoke.evaluation import Problem, merge_points
 from evoke.lstm import forward
 from evoke.readouts import SVMReadout
+from evoke.reproduce import PRESETS
 from evoke.sequences import as_sequences, share_prefixes
 
 FloatArray = NDArray[np.float64]
 
-N_CELLS, N_INPUTS = 5, 4
-GATE_BIAS = (0.0, 1.5, -1.5)
-# Weight range, gamma and mutation scale of the paper, and those of the tuned preset.
-PRESETS = {
-    "paper": {"weight_range": 5.0, "gamma": 0.25, "mutation_scale": 0.1},
-    "tuned": {"weight_range": 20.0, "gamma": 0.125, "mutation_scale": 1.0},
-}
+N_INPUTS = 4
+N_CELLS, GATE_BIAS, C = (PRESETS["paper"][name] for name in ("n_cells", "gate_bias", "C"))
 # Where networks come from: the first generation of either preset, the last one of a run with the tuned preset.
 ORIGINS = ("paper", "tuned", "evolved")
-C, TOL = 100.0, 1e-3
+TOL = 1e-3
 TIGHT = 1e-6  # for comparing what is computed
 
 
@@ -52,9 +48,8 @@ def networks(n_max: int, origin: str, n_generations: int = 50) -> FloatArray:
         length = 4 * (N_INPUTS + N_CELLS)
         return ESP([length] * N_CELLS, weight_range=PRESETS[origin]["weight_range"], random_state=0).ask()
     engine = []
-    EvokeClassifier(
-        **PRESETS["tuned"], n_generations=n_generations, random_state=0, callbacks=[lambda _, esp: engine.append(esp)]
-    ).fit(*tasks.anbncn(n_max))
+    parameters = PRESETS["tuned"] | {"n_generations": n_generations, "random_state": 0}
+    EvokeClassifier(**parameters, callbacks=[lambda _, esp: engine.append(esp)]).fit(*tasks.anbncn(n_max))
     return engine[-1].ask()
 
 

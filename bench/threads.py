@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import machine
-import problems
 from paired import paired
 from report import Report, Settings, Table, Target
 
 from evoke import EvokeClassifier, tasks
+from evoke.reproduce import PRESETS
 
 NOTE = """Wall time, and what two threads cost in processor time. The ratio of wall times needs two idle cores: see the
 load of the machine.""".replace("\n", " ")
@@ -23,7 +23,7 @@ def run(settings: Settings) -> Report:
         X, y = tasks.anbncn(n_max)
 
         def fit(n_jobs, X=X, y=y, n_generations=n_generations):
-            parameters = problems.PRESETS["tuned"] | {"n_generations": n_generations, "random_state": 0}
+            parameters = PRESETS["tuned"] | {"n_generations": n_generations, "random_state": 0}
             return EvokeClassifier(**parameters, n_jobs=n_jobs).fit(X, y)
 
         times = paired({"one": lambda _: fit(1), "two": lambda _: fit(2)}, settings.repeats)
