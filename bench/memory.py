@@ -28,10 +28,10 @@ def run(settings: Settings) -> Report:
     size = {"n_max": 4, "n_generations": 1} if settings.quick else {"n_max": 10, "n_generations": 50}
     peaks = {name: peak(program.format(**size)) for name, program in PROGRAMS.items()}
     table = Table("Largest resident memory, MB", [{"what": name, "MB": value} for name, value in peaks.items()])
-    table.notes.append("The run is one of `evoke reproduce anbncn`: evolution, strings to n = 2000, single long strings.")
+    table.notes.append("The run is one of `evoke reproduce anbncn`: evolution, strings up to n = 2000, long strings.")
     return Report([table], [Target.at_most("MB of a run", 200, peaks["run"])])
 
 
 def peak(program: str) -> float:
     command = [sys.executable, "-c", program + PRINT_PEAK]
-    return int(subprocess.run(command, check=True, capture_output=True, text=True).stdout) / 1e3 * 1.024
+    return int(subprocess.run(command, check=True, capture_output=True, text=True).stdout) * 1.024 / 1e3

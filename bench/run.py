@@ -44,7 +44,7 @@ def main(arguments: list[str] | None = None) -> None:
             record["benchmarks"][name] = {"load": loads, "seconds": time.perf_counter() - begin, **asdict(report)}
             print(f"\n## {name}\n\n{report.markdown()}")
             if max(loads) > record["machine"]["cores"]:
-                print(f"The load of the machine was {max(loads):.1f}, above its cores: wall times are too long.")
+                print(f"The load of the machine was {max(loads):.1f}, above its cores: wall times may be too long.")
             if options.json:
                 with open(options.json, "w") as file:
                     json.dump(record, file, indent=1)
