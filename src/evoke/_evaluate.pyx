@@ -15,6 +15,7 @@ from evoke._svm cimport make_kernel
 
 cdef enum:
     LANES = 8
+    WORK_BETWEEN_SIGNALS = 20000000
 
 READOUTS = ("svm", "lssvm", "pinv")
 OBJECTIVES = ("count", "hinge", "squared")
@@ -113,10 +114,12 @@ cdef class Readout:
     cdef evk_qp qp
     cdef double C, rcond
     cdef bint bias
+    cdef const int64_t *stop
     cdef const double[:, ::1] lower, upper
     cdef double[::1] gram_work, work, identity, right
 
     def __cinit__(self, str kind, dict parameters, part, size_t n_cells):
+        self.stop = NULL
         cdef size_t n, size, h
         self.kind = READOUTS.index(kind)
         self.train = make_points(part)
@@ -159,39 +162,45 @@ cdef class Readout:
         """Support vectors that a fit leaves: points, or for a linear readout unit vectors."""
         return self.n_cells if self.kind == 2 else self.train.n
 
-    cdef bint fit(self, double *columns, evk_columns *sv, double *coef, double *bias, double *decisions) noexcept nogil:
-        """Train on columns[cell][point]. coef[output][sv.ld], decisions[output][train.ld]; 0 where it failed."""
+    cdef int fit(self, double *columns, evk_columns *sv, double *coef, double *bias, double *decisions) except -1 nogil:
+        """Train on columns[cell][point]. coef[output][sv.ld], decisions[output][train.ld]; 0 where it failed.
+
+        Long fits hear Ctrl-C and the stop flag."""
         cdef evk_columns points
         points.x, points.n, points.d, points.ld = columns, self.train.n, self.n_cells, self.train.ld
         if self.kind == 2:
             sv.x, sv.n, sv.d, sv.ld = &self.identity[0], self.n_cells, self.n_cells, padded(self.n_cells)
             self.fit_pinv(&points, coef, bias)
             kernels.decide_columns(&self.kern, &points, sv, coef, bias, self.n_outputs, &self.right[0], decisions)
-            return True
+            return 1
         sv[0] = points
         evk_gram_place(&self.gram, &self.kern, points, self.train.n, &self.gram_work[0])
         kernels.gram_fill(&self.gram)
         if self.kind == 0:
-            self.fit_svm(coef, bias, decisions)
-            return True
+            return self.fit_svm(coef, bias, decisions)
         return self.fit_lssvm(coef, bias, decisions)
 
-    cdef void fit_svm(self, double *coef, double *bias, double *decisions) noexcept nogil:
+    cdef int fit_svm(self, double *coef, double *bias, double *decisions) except -1 nogil:
         cdef size_t o, p, n = self.train.n, ld = self.train.ld
+        cdef int64_t budget = max(<size_t>1, <size_t>WORK_BETWEEN_SIGNALS // (2 * ld))
         cdef evk_qp *qp = &self.qp
         for o in range(self.n_outputs):
             qp.target, qp.lower, qp.upper = self.train.targets + o * n, &self.lower[o, 0], &self.upper[o, 0]
             memset(qp.beta, 0, n * sizeof(double))
             kernels.qp_begin(qp)
-            while not kernels.qp_run(qp, qp.max_iter):
-                pass
+            while not kernels.qp_run(qp, budget):
+                with gil:
+                    PyErr_CheckSignals()
+                if self.stop != NULL and self.stop[0] != 0:
+                    return 0
             kernels.qp_certify(qp)
             bias[o] = qp.bias
             memcpy(coef + o * ld, qp.beta, ld * sizeof(double))
             for p in range(n):
                 decisions[o * ld + p] = qp.target[p] - qp.residual[p] + qp.bias
+        return 1
 
-    cdef bint fit_lssvm(self, double *coef, double *bias, double *decisions) noexcept nogil:
+    cdef int fit_lssvm(self, double *coef, double *bias, double *decisions) noexcept nogil:
         """[K + 1/(C w), 1; 1', 0] [coef; bias] = [y; 0] by one Cholesky factor: eta solves 1, nu solves y."""
         cdef size_t o, p, n = self.train.n, ld = self.train.ld
         cdef double *eta = &self.right[0]
@@ -200,7 +209,7 @@ cdef class Readout:
         for p in range(n):
             self.gram.rows[p * ld + p] += 1.0 / (self.C * self.train.weights[p])
         if kernels.cholesky(self.gram.rows, n, ld) < n:
-            return False
+            return 0
         for p in range(ld):
             eta[p] = 1.0 if p < n else 0.0
         kernels.cholesky_solve(self.gram.rows, n, ld, eta)
@@ -220,7 +229,7 @@ cdef class Readout:
             for p in range(n):
                 decisions[o * ld + p] = (self.train.targets[o * n + p]
                                          - coef[o * ld + p] / (self.C * self.train.weights[p]))
-        return True
+        return 1
 
     cdef void fit_pinv(self, const evk_columns *points, double *coef, double *bias) noexcept nogil:
         """Weights = pseudoinverse of the activations (and of a column of ones) times the targets; w points count w."""
@@ -303,6 +312,8 @@ def evaluate_slice(const double[:, :, ::1] genomes not None, const double[:, ::1
     cdef evk_lstm net = make_net(x.shape[1], n_cells, cell, gate_bias)
     cdef Readout trainer = Readout(readout, parameters, train, n_cells)
     cdef size_t n_outputs = trainer.n_outputs
+    if stop is not None:
+        trainer.stop = &stop[0]
     cdef Judge judge
     judge.objective = OBJECTIVES.index(objective)
     judge.regression, judge.exclusive, judge.epsilon, judge.n_outputs = regression, exclusive, epsilon, n_outputs
@@ -336,7 +347,6 @@ def evaluate_slice(const double[:, :, ::1] genomes not None, const double[:, ::1
     cdef size_t point
     cdef bint finite
     for first in range(0, n_networks, LANES):
-        PyErr_CheckSignals()
         here = min(LANES, n_networks - first)
         with nogil:
             pack_genomes(&net, &genomes[first, 0, 0], here, &weights[0])
@@ -344,6 +354,7 @@ def evaluate_slice(const double[:, :, ::1] genomes not None, const double[:, ::1
         for lane in range(here):
             if stop is not None and stop[0] != 0:
                 return result
+            PyErr_CheckSignals()
             with nogil:
                 gather(&trainer.train, &phi[0], n_cells, lane, &columns[lane * n_cells * train_ld])
                 fitted[lane].coef, fitted[lane].bias = &coef[lane * n_outputs * sv_ld], &bias[lane * n_outputs]
@@ -375,3 +386,56 @@ def evaluate_slice(const double[:, :, ::1] genomes not None, const double[:, ::1
                     for k in range(4):
                         out[first + lane, k] = INFINITY
     return result
+
+
+def run_free_one(const double[:, ::1] genome not None, const double[:, ::1] x not None, double feedback_scale, str cell,
+                 gate_bias, const double[:, ::1] state not None, const double[:, ::1] sv not None,
+                 const double[:, ::1] coef not None, const double[::1] intercept not None, str kernel, double gamma,
+                 double coef0, int degree):
+    """Outputs (n_steps, n_outputs) of one network that feeds on its own output, and its last state (2, n_cells).
+
+    x (n_steps, n_inputs): the last n_outputs inputs of the first step are used as they are, later ones take the outputs
+    of the step before. sv (m, n_cells), coef (m, n_outputs) and intercept are the readout."""
+    cdef size_t H = genome.shape[0], I = x.shape[1], m = sv.shape[0], n_outputs = intercept.shape[0], ld = padded(m)
+    cdef evk_lstm net = make_net(I, H, cell, gate_bias)
+    cdef evk_kernel kern = make_kernel(kernel, gamma, coef0, degree)
+    result = np.empty((x.shape[0], n_outputs))
+    final = np.array(state)
+    cdef double[:, ::1] out = result
+    cdef double[:, ::1] last = final
+    cdef double[:, ::1] columns = np.zeros((H, max(1, ld)))
+    cdef double[:, ::1] weighted = np.zeros((n_outputs, max(1, ld)))
+    columns[:, :m] = sv.T
+    weighted[:, :m] = coef.T
+    cdef evk_columns support
+    support.x, support.n, support.d, support.ld = &columns[0, 0], m, H, ld
+    cdef double[::1] weights = np.empty(weights_size(&net))
+    cdef double[::1] inputs = np.zeros(I * LANES)
+    cdef double[::1] memory = np.zeros(3 * H * LANES)
+    cdef double[::1] row = np.empty(max(1, ld))
+    cdef double *now
+    cdef double *before = &memory[H * LANES]
+    cdef size_t h, i, o
+    cdef Py_ssize_t t
+    for h in range(H):
+        memory[h * LANES] = last[0, h]
+        before[h * LANES] = last[1, h]
+    if x.shape[0] == 0:
+        return result, final
+    pack_genomes(&net, &genome[0, 0], 1, &weights[0])
+    for t in range(x.shape[0]):
+        if t % 1024 == 0:
+            PyErr_CheckSignals()
+        now = &memory[(1 + (t + 1) % 2) * H * LANES]
+        for i in range(I):
+            inputs[i * LANES] = x[t, i]
+        if t > 0:
+            for o in range(n_outputs):
+                inputs[(I - n_outputs + o) * LANES] = feedback_scale * out[t - 1, o]
+        kernels.lstm_step_lanes(&net, &weights[0], &inputs[0], before, &memory[0], now)
+        kernels.decide_point(&kern, &support, &weighted[0, 0], &intercept[0], n_outputs, now, LANES, &row[0], &out[t, 0])
+        before = now
+    for h in range(H):
+        last[0, h] = memory[h * LANES]
+        last[1, h] = before[h * LANES]
+    return result, final
