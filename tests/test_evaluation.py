@@ -195,7 +195,7 @@ def test_a_stop_flag_ends_both_ways():
         assert np.isfinite(evaluate(p, genomes(3), np.zeros(1, dtype=np.int64))).all()
 
 
-def test_a_network_that_overflows_has_no_error_in_the_plain_way():
+def test_a_network_that_overflows_has_infinite_errors_in_the_plain_way():
     candidates = genomes(2)
     candidates[0] = np.nan
-    np.testing.assert_array_equal(np.isnan(evaluate(unfused(problem(0)), candidates)), [[True] * 4, [False] * 4])
+    np.testing.assert_array_equal(np.isposinf(evaluate(unfused(problem(0)), candidates)), [[True] * 4, [False] * 4])

@@ -253,6 +253,28 @@ cdef class Readout:
             bias[o] = weights[o * d + self.n_cells] if self.bias else 0.0
 
 
+def fit_readout(const double[:, ::1] phi not None, const double[:, ::1] targets not None,
+                const double[::1] weights not None, str kind, dict parameters not None):
+    """Support vectors (m, n_cells), coefficients (m, n_outputs) and biases of one network's readout; None if it fails."""
+    cdef size_t n = phi.shape[0], d = phi.shape[1], n_outputs = targets.shape[0], ld = padded(n)
+    part = (np.arange(n, dtype=np.int64), weights, targets)
+    cdef Readout trainer = Readout(kind, parameters, part, d)
+    cdef size_t m = trainer.n_support()
+    columns = np.zeros((d, ld))
+    columns[:, :n] = np.asarray(phi).T
+    cdef double[:, ::1] points = columns
+    coefficients = np.zeros((n_outputs, padded(m)))
+    cdef double[:, ::1] coef = coefficients
+    intercept = np.zeros(n_outputs)
+    cdef double[::1] bias = intercept
+    cdef double[::1] decisions = np.empty(n_outputs * ld)
+    cdef evk_columns sv
+    if not trainer.fit(&points[0, 0], &sv, &coef[0, 0], &bias[0], &decisions[0]):
+        return None
+    support = np.eye(d) if trainer.kind == 2 else np.array(phi)
+    return support, np.ascontiguousarray(coefficients[:, :m].T), intercept
+
+
 cdef struct Fitted:
     # The readouts of one network.
     evk_columns sv

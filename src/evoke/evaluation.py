@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evoke import _evaluate, _lstm
-from evoke.readouts import FittedReadout, SVMReadout
+from evoke.readouts import FittedReadout, Readout
 from evoke.sequences import Runs
 
 __all__ = ["Points", "Problem", "evaluate", "fit_readout", "merge_points"]
@@ -27,7 +27,7 @@ class Points:
     weights : ndarray of shape (n,)
         How many steps of the sequences each point stands for.
     targets : ndarray of shape (n_outputs, n)
-        +1 and -1.
+        +1 and -1, or values to be met in regression.
     """
 
     rows: NDArray[np.int64]
@@ -56,9 +56,13 @@ class Problem:
     validation: Points
     cell: str
     gate_bias: tuple[float, ...]
-    readout: SVMReadout
+    readout: Readout
     objective: str
-    exclusive: bool
+    exclusive: bool = False  # one class a step, decided by the largest value
+    regression: bool = False
+    epsilon: float = 0.0  # regression: errors that count and hinge leave free
+    free: NDArray[np.int64] | None = None  # (n, 3): runs and row ranges through which networks feed on their own output
+    feedback_scale: float = 1.0
 
     @property
     def n_inputs(self) -> int:
@@ -88,7 +92,8 @@ def evaluate(problem: Problem, genomes: FloatArray, stop: NDArray[np.int64] | No
             (train.rows, train.weights, train.targets), (validation.rows, validation.weights, validation.targets),
             problem.cell, problem.gate_bias, problem.readout.name,
             problem.readout.parameters(train.targets, train.weights), problem.objective,
-            exclusive=problem.exclusive, stop=stop,
+            exclusive=problem.exclusive, regression=problem.regression, epsilon=problem.epsilon, free=problem.free,
+            feedback_scale=problem.feedback_scale, stop=stop,
         )  # fmt: skip
     errors = np.full((len(genomes), 4), np.nan)
     for k, genome in enumerate(genomes):
@@ -96,13 +101,40 @@ def evaluate(problem: Problem, genomes: FloatArray, stop: NDArray[np.int64] | No
             break
         phi = activations(problem, genome[None])[0]
         if not np.isfinite(phi).all():
+            errors[k] = np.inf
             continue
-        fitted = problem.readout.fit(phi[problem.train.rows], problem.train.targets, problem.train.weights)
+        fitted = problem.readout.fit(
+            phi[problem.train.rows], problem.train.targets, problem.train.weights, warn=False
+        )  # fmt: skip
         for column, points in enumerate((problem.train, problem.validation)):
-            decisions = fitted.decide(phi[points.rows])
+            if column == 1 and problem.free is not None:
+                decisions = run_free(problem, genome, fitted, phi)
+            else:
+                decisions = fitted.decide(phi[points.rows])
             for row, objective in ((0, problem.objective), (2, "count")):
-                errors[k, row + column] = error(objective, problem.exclusive, points, decisions)
+                errors[k, row + column] = error(
+                    objective, problem.exclusive, points, decisions, problem.regression, problem.epsilon
+                )
+    errors[~np.isfinite(errors).all(axis=1) & ~np.isnan(errors).all(axis=1)] = np.inf
     return errors
+
+
+def run_free(problem: Problem, genome: FloatArray, fitted: FittedReadout, phi: FloatArray) -> FloatArray:
+    """Outputs of one network over the free segments of the problem, one after the other."""
+    runs, outputs = problem.runs, []
+    for parent, begin, end in problem.free:
+        rows = slice(*runs.table[:2, parent])
+        chain = _lstm.sequences(
+            genome, runs.rows[rows], np.array([0, rows.stop - rows.start]), problem.cell, problem.gate_bias
+        )
+        outputs.append(
+            _evaluate.run_free_one(
+                genome, runs.rows[begin:end], problem.feedback_scale, problem.cell, problem.gate_bias, chain[1][0],
+                fitted.support_vectors, fitted.dual_coef, fitted.intercept, fitted.kernel, fitted.gamma, fitted.coef0,
+                fitted.degree,
+            )[0]
+        )  # fmt: skip
+    return np.concatenate(outputs)
 
 
 def activations(problem: Problem, genomes: FloatArray) -> FloatArray:
@@ -112,17 +144,30 @@ def activations(problem: Problem, genomes: FloatArray) -> FloatArray:
     )
 
 
-def error(objective: str, exclusive: bool, points: Points, decisions: FloatArray) -> float:
+def error(
+    objective: str,
+    exclusive: bool,
+    points: Points,
+    decisions: FloatArray,
+    regression: bool = False,
+    epsilon: float = 0.0,
+) -> float:
     """Summed error of decisions (n, n_outputs); the core's own version of it is in _evaluate.pyx."""
-    labels = points.targets.T
-    if objective == "count":
-        if exclusive and labels.shape[1] > 1:
-            wrong = labels[np.arange(len(labels)), decisions.argmax(axis=1)] <= 0
-        else:
-            wrong = ((decisions > 0) != (labels > 0)).sum(axis=1)
-        return float(points.weights @ wrong)
-    missing = np.maximum(0.0, 1.0 - labels * decisions)
-    return float(points.weights @ (missing if objective == "hinge" else missing**2).sum(axis=1))
+    targets = points.targets.T
+    if regression:
+        missing = np.abs(targets - decisions)
+        if objective != "squared":
+            missing = np.maximum(0.0, missing - epsilon)
+        if objective == "count":
+            missing = missing > 0
+    elif objective == "count":
+        if exclusive and targets.shape[1] > 1:
+            wrong = targets[np.arange(len(targets)), decisions.argmax(axis=1)] <= 0
+            return float(points.weights @ wrong)
+        missing = (decisions > 0) != (targets > 0)
+    else:
+        missing = np.maximum(0.0, 1.0 - targets * decisions)
+    return float(points.weights @ (missing**2 if objective == "squared" else missing).sum(axis=1))
 
 
 def fit_readout(problem: Problem, genome: FloatArray) -> FittedReadout:

@@ -3,32 +3,33 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from evoke import _svm
+from evoke import _evaluate, _svm
 from evoke.svm import solve
 
-__all__ = ["FittedReadout", "SVMReadout"]
+__all__ = ["FittedReadout", "LSSVMReadout", "PinvReadout", "Readout", "SVMReadout"]
 
 FloatArray = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
 class FittedReadout:
-    """A trained kernel readout: the paper's equation 2, one column of weights an output.
+    """A trained readout: the paper's equation 2, one column of weights an output.
 
     Attributes
     ----------
     support_vectors : ndarray of shape (n_support, n_cells)
-        Activations that carry a weight in at least one output.
+        Activations that carry a weight in at least one output; for the pseudoinverse the unit vectors.
     dual_coef : ndarray of shape (n_support, n_outputs)
         The weights w_ij.
     intercept : ndarray of shape (n_outputs,)
         The bias w_0.
     dual_gap : ndarray of shape (n_outputs,)
-        Duality gap of each output's quadratic programme.
+        Duality gap of each output's quadratic programme; 0 where the solution is in closed form.
     converged : bool ndarray of shape (n_outputs,)
     kernel, gamma, coef0, degree
         The kernel K.
@@ -52,48 +53,127 @@ class FittedReadout:
         )  # fmt: skip
 
 
+class Readout(Protocol):
+    """How a readout is trained: by the core for slices of the population, and in Python for a single network."""
+
+    @property
+    def name(self) -> str:
+        """Its name in the core."""
+
+    @property
+    def fused(self) -> bool:
+        """Whether the core evaluates whole slices of the population with this readout."""
+
+    def parameters(self, targets: FloatArray, weights: FloatArray) -> dict[str, Any]:
+        """What the core needs to train it on targets (n_outputs, n) and weights (n,)."""
+
+    def fit(self, phi: FloatArray, targets: FloatArray, weights: FloatArray, *, warn: bool = True) -> FittedReadout:
+        """Train on activations (n, n_cells), targets (n_outputs, n) and weights (n,)."""
+
+
 @dataclass(frozen=True)
 class SVMReadout:
-    """A C-support vector machine for every output, all over one kernel matrix (Evoke)."""
+    """A support vector machine for every output, all over one kernel matrix (Evoke).
+
+    Classification: targets +-1, C-SVC. Regression: epsilon-SVR.
+    """
 
     kernel: str = "rbf"
     gamma: float = 0.25
     coef0: float = 0.0
     degree: int = 3
     C: float = 100.0
+    epsilon: float = 0.0
     tol: float = 1e-3
     solver: str = "auto"
+    regression: bool = False
     max_iter: int = 100_000
 
     name = "svm"
 
-    def parameters(self, targets: FloatArray, weights: FloatArray) -> dict[str, object]:
-        """What the core needs to train it on these targets and weights."""
-        lower, upper = self.boxes(targets, weights)
-        return {
-            "kernel": self.kernel, "gamma": self.gamma, "coef0": self.coef0, "degree": self.degree,
-            "lower": lower, "upper": upper, "epsilon": 0.0, "tol": self.tol, "max_iter": self.max_iter,
-        }  # fmt: skip
-
     @property
     def fused(self) -> bool:
-        """Whether the core evaluates whole slices of the population with this readout."""
         return self.solver in ("auto", "native")
 
     def boxes(self, targets: FloatArray, weights: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Bounds of the signed coefficients (n_outputs, n): [0, C w] for label +1, [-C w, 0] for label -1."""
+        """Bounds of the signed coefficients (n_outputs, n): [-C w, C w], or its half with the sign of the label."""
         bound = self.C * np.broadcast_to(weights, targets.shape)
+        if self.regression:
+            return -bound, bound
         return np.where(targets > 0, 0.0, -bound), np.where(targets > 0, bound, 0.0)
 
-    def fit(self, phi: FloatArray, targets: FloatArray, weights: FloatArray) -> FittedReadout:
-        """Train on activations (n, n_cells), targets +-1 (n_outputs, n) and weights (n,)."""
+    def parameters(self, targets: FloatArray, weights: FloatArray) -> dict[str, Any]:
+        lower, upper = self.boxes(targets, weights)
+        return {
+            "kernel": self.kernel, "gamma": self.gamma, "coef0": self.coef0, "degree": self.degree,
+            "lower": np.ascontiguousarray(lower), "upper": np.ascontiguousarray(upper), "epsilon": self.epsilon,
+            "tol": self.tol, "max_iter": self.max_iter,
+        }  # fmt: skip
+
+    def fit(self, phi: FloatArray, targets: FloatArray, weights: FloatArray, *, warn: bool = True) -> FittedReadout:
         lower, upper = self.boxes(targets, weights)
         solution = solve(
             phi, targets, lower, upper, kernel=self.kernel, gamma=self.gamma, coef0=self.coef0, degree=self.degree,
-            epsilon=0.0, tol=self.tol, max_iter=self.max_iter, solver=self.solver,
+            epsilon=self.epsilon, tol=self.tol, max_iter=self.max_iter, solver=self.solver, warn=warn,
         )  # fmt: skip
         used = np.flatnonzero(solution.beta.any(axis=0))
         return FittedReadout(
             np.ascontiguousarray(phi[used]), np.ascontiguousarray(solution.beta[:, used].T), solution.bias,
             solution.gap, solution.converged, self.kernel, self.gamma, self.coef0, self.degree,
         )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class LSSVMReadout:
+    """A least-squares support vector machine (Suykens and Vandewalle): every point carries a weight.
+
+    [K + I / C, 1; 1', 0] [alpha; b] = [y; 0], solved by one Cholesky factorisation for all outputs.
+    """
+
+    kernel: str = "rbf"
+    gamma: float = 0.25
+    coef0: float = 0.0
+    degree: int = 3
+    C: float = 1e6
+
+    name = "lssvm"
+    fused = True
+
+    def parameters(self, targets: FloatArray, weights: FloatArray) -> dict[str, Any]:
+        return {
+            "kernel": self.kernel, "gamma": self.gamma, "coef0": self.coef0, "degree": self.degree, "C": self.C,
+        }  # fmt: skip
+
+    def fit(self, phi: FloatArray, targets: FloatArray, weights: FloatArray, *, warn: bool = True) -> FittedReadout:
+        return _fit_in_core(self, phi, targets, weights)
+
+
+@dataclass(frozen=True)
+class PinvReadout:
+    """Linear weights by the Moore-Penrose pseudoinverse (PI-Evolino); singular values below rcond count as zero."""
+
+    bias: bool = True
+    rcond: float = 1e-13
+
+    name = "pinv"
+    fused = True
+
+    def parameters(self, targets: FloatArray, weights: FloatArray) -> dict[str, Any]:
+        return {"bias": self.bias, "rcond": self.rcond}
+
+    def fit(self, phi: FloatArray, targets: FloatArray, weights: FloatArray, *, warn: bool = True) -> FittedReadout:
+        return _fit_in_core(self, phi, targets, weights)
+
+
+def _fit_in_core(readout: Readout, phi: FloatArray, targets: FloatArray, weights: FloatArray) -> FittedReadout:
+    """The fit of one network's readout by the code that evaluates the population."""
+    parameters = readout.parameters(targets, weights)
+    fitted = _evaluate.fit_readout(np.ascontiguousarray(phi), targets, weights, readout.name, parameters)
+    if fitted is None:
+        raise ValueError("the kernel matrix is singular to working precision: lower C, or use readout='svm'")
+    sv, coef, bias = fitted
+    n_outputs = len(bias)
+    return FittedReadout(
+        sv, coef, bias, np.zeros(n_outputs), np.ones(n_outputs, dtype=bool), str(parameters.get("kernel", "linear")),
+        float(parameters.get("gamma", 1.0)), float(parameters.get("coef0", 0.0)), int(parameters.get("degree", 1)),
+    )  # fmt: skip

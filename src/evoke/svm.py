@@ -84,6 +84,7 @@ def solve(
     max_iter: int,
     solver: str,
     cache_size: float = 200,
+    warn: bool = True,
 ) -> Solution:
     """Train support vector machines for one or several targets over one kernel matrix.
 
@@ -112,6 +113,8 @@ def solve(
         Where its single precision is not enough, the native solver finishes its work.
     cache_size : float, default=200
         Memory for rows of the kernel matrix in MiB.
+    warn : bool, default=True
+        Whether to say that the native solver finished what ThunderSVM began.
 
     Returns
     -------
