@@ -201,6 +201,27 @@ def test_what_ends_a_worker_stops_the_others(problem, monkeypatch, n_jobs, kind)
     np.testing.assert_array_equal(esp.state_dict()["weights"], before)
 
 
+@pytest.mark.parametrize("place", ["_remember", "_scores", "_select"])
+def test_an_interrupt_while_the_next_generation_is_made_undoes_it(problem, monkeypatch, place):
+    esp, history = engine(), []
+    evolve(problem, esp, 2, history=history)
+    whole = getattr(ESP, place)
+
+    def interrupted(self, *arguments):
+        whole(self, *arguments)
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(ESP, place, interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            evolve(problem, esp, 3, history=history)
+    assert len(history) == esp.generation == 2
+    evolve(problem, esp, 3, history=history)
+    straight, records = evolved(problem, 5)
+    assert_same(esp, straight)
+    assert history == records
+
+
 INTERRUPTED = """
 import sys
 import numpy as np

@@ -251,17 +251,14 @@ class EvokeClassifier(ClassifierMixin, TransformerMixin, BaseEstimator):
         try:
             evolve(problem, esp, self.n_generations, history=history, n_jobs=self.n_jobs, callbacks=callbacks)
         finally:
-            # All attributes change together, so that a fit that fails leaves the model as it was.
+            # All attributes change at once, so that a fit that fails or is interrupted leaves a whole model.
             if esp.best is not None:
-                self.readout_ = fit_readout(problem, esp.best)
-                self.genome_ = esp.best
-                self.best_fitness_ = esp.best_fitness
-                self.n_evaluations_ = esp.n_evaluations
-                self.n_features_in_ = n_features
-                self.classes_ = labels.classes
-                self._multilabel, self._per_sequence = labels.multilabel, targets.per_sequence
-                self._cell, self._gate_bias = problem.cell, problem.gate_bias
-                self._esp, self.history_ = esp, history
+                vars(self).update(
+                    readout_=fit_readout(problem, esp.best), genome_=esp.best, best_fitness_=esp.best_fitness,
+                    n_evaluations_=esp.n_evaluations, n_features_in_=n_features, classes_=labels.classes,
+                    history_=history, _esp=esp, _cell=problem.cell, _gate_bias=problem.gate_bias,
+                    _multilabel=labels.multilabel, _per_sequence=targets.per_sequence,
+                )  # fmt: skip
         if esp.best is None:
             raise ValueError("no network had a finite error: the values in X are too large, scale them")
         return self

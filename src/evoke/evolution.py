@@ -58,8 +58,14 @@ def evolve(
             except BaseException:
                 stop[0] = 1
                 raise
-            record = tell(esp, errors)
-            history.append(record)
+            before, n_records = esp.state_dict(), len(history)
+            try:
+                record = tell(esp, errors)
+                history.append(record)
+            except BaseException:  # an interrupt in the midst of it: as if the generation had not been
+                esp.load_state_dict(before)
+                del history[n_records:]
+                raise
             if any([callback(record, esp) for callback in callbacks]):
                 break
 
