@@ -253,7 +253,7 @@ class EvokeClassifier(ClassifierMixin, TransformerMixin, BaseEstimator):
         finally:
             # All attributes change at once, so that a fit that fails or is interrupted leaves a whole model.
             if esp.best is not None:
-                vars(self).update(
+                self.__dict__.update(
                     readout_=fit_readout(problem, esp.best), genome_=esp.best, best_fitness_=esp.best_fitness,
                     n_evaluations_=esp.n_evaluations, n_features_in_=n_features, classes_=labels.classes,
                     history_=history, _esp=esp, _cell=problem.cell, _gate_bias=problem.gate_bias,
