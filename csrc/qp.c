@@ -115,6 +115,16 @@ static size_t second_order_partner(const evk_qp *qp, size_t i, const double *row
     return first_index(gain, pk_set1(pk_largest(gain)), where);
 }
 
+/* Note a free variable that is not in the face. */
+static inline void expect(evk_qp *qp, size_t i)
+{
+    evk_face *face = &qp->face;
+    if (face->place_of[i] == -1 && is_free(qp, i)) {
+        face->place_of[i] = -2;
+        face->pending[face->n_pending++] = (int32_t)i;
+    }
+}
+
 static void smo_step(evk_qp *qp)
 {
     const size_t i = qp->up_index;
@@ -134,6 +144,8 @@ static void smo_step(evk_qp *qp)
     qp->beta[j] = step == room_j ? end_j : qp->beta[j] - step;
     set_masks(qp, i);
     set_masks(qp, j);
+    expect(qp, i);
+    expect(qp, j);
     update(qp, step, row_i, row_j);
 }
 
@@ -315,15 +327,25 @@ static int null_step(evk_qp *qp, size_t i)
     return cut;
 }
 
-/* Make the face agree with the free variables. */
+/* Make the face agree with the free variables. Those that depend on it and cannot be moved to a bound stay pending. */
 static void face_sync(evk_qp *qp)
 {
     evk_face *face = &qp->face;
     face_drop_bound(qp);
-    for (size_t i = 0; i < qp->gram->points.n; i++)
+    size_t n_left = 0;
+    for (size_t k = 0; k < face->n_pending; k++) {
+        const size_t i = (size_t)face->pending[k];
         while (face->place_of[i] < 0 && is_free(qp, i) && !face_append(qp, i) && qp->n_iter < qp->max_iter &&
                null_step(qp, i))
             qp->n_iter++;
+        if (face->place_of[i] < 0) {
+            const int waits = is_free(qp, i);
+            face->place_of[i] = waits ? -2 : -1;
+            if (waits)
+                face->pending[n_left++] = (int32_t)i;
+        }
+    }
+    face->n_pending = n_left;
 }
 
 /* One step towards the minimum on the face, cut where the first variable meets a bound or zero. Returns 1 where it was
@@ -388,9 +410,11 @@ static void refresh_residual(evk_qp *qp)
 void EVK_FN(qp_begin)(evk_qp *qp)
 {
     const size_t n = qp->gram->points.n, ld = qp->gram->points.ld;
+    qp->face.n_pending = 0;
     for (size_t i = 0; i < n; i++) {
         set_masks(qp, i);
         qp->face.place_of[i] = -1;
+        expect(qp, i);
     }
     for (size_t i = n; i < ld; i++) {
         qp->beta[i] = 0.0;

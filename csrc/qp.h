@@ -14,7 +14,9 @@
 typedef struct evk_face {
     size_t size, capacity, ld;
     int32_t *members;    /* capacity */
-    int32_t *place_of;   /* n: position in members, -1 = not in the face */
+    int32_t *place_of;   /* n: position in members, -1 = not in the face, -2 = pending */
+    int32_t *pending;    /* n: free variables that wait to enter */
+    size_t n_pending;
     double shift; /* added to every kernel value, which sum(beta) = 0 makes free: the bias is one more dimension */
     double *factor; /* capacity * ld, row-major upper triangle U with U'U = K[face, face] + shift; diagonal 1 / U_kk */
     double *gradient, *ones, *direction; /* ld each */

@@ -73,6 +73,7 @@ void evk_qp_place(evk_qp *qp, size_t n, size_t face_capacity, double *work)
     face->ones = face->gradient + face_ld;
     face->direction = face->ones + face_ld;
     face->place_of = (int32_t *)(face->direction + face_ld);
+    face->pending = face->place_of + round_up(n); /* two numbers fit where a double does */
     face->members = (int32_t *)(face->direction + face_ld + round_up(n));
 }
 

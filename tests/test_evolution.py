@@ -179,7 +179,7 @@ def test_an_error_in_a_callback_leaves_engine_and_history_in_step(problem):
 # ---- interrupts
 
 
-@pytest.mark.parametrize("n_jobs", [1, 2])
+@pytest.mark.parametrize("n_jobs", [2, 3])
 @pytest.mark.parametrize("kind", [KeyboardInterrupt, MemoryError])
 def test_what_ends_a_worker_stops_the_others(problem, monkeypatch, n_jobs, kind):
     flags, lock = [], threading.Lock()

@@ -2,6 +2,8 @@
 from cpython.exc cimport PyErr_CheckSignals
 from libc.stdint cimport int64_t
 
+import threading
+
 import numpy as np
 
 from evoke._kernels cimport (
@@ -11,9 +13,10 @@ from evoke._kernels cimport (
 
 cdef enum:
     LANES = 8
-    FILL_AT_ONCE = 512       # rows up to which the whole Gram matrix is computed before the first step
+    FILL_AT_ONCE = 128       # rows up to which the whole Gram matrix is computed before the first step
     FACE_CAPACITY = 2048     # free variables that Newton steps can hold; more are left to SMO
     WORK_BETWEEN_SIGNALS = 20000000
+    LARGEST_SPARE = 1 << 20  # doubles: 8 MiB, which is 1000 rows
 
 KERNELS = ("linear", "poly", "rbf")
 
@@ -35,6 +38,24 @@ cdef void to_columns(const double *x, size_t n, size_t d, size_t stride, size_t 
             columns[h * ld + i] = 0.0
 
 
+# Work arrays of the last machine of each thread. Fresh memory costs a page fault for every 4 KiB, which for a few
+# hundred rows is more than the fit itself.
+_spare = threading.local()
+
+
+def _borrow(str name, size_t size):
+    array = getattr(_spare, name, None)
+    if array is not None and size <= len(array):
+        delattr(_spare, name)
+        return array
+    return np.empty(size)
+
+
+def _give_back(str name, array):
+    if len(array) <= LARGEST_SPARE and len(array) >= len(getattr(_spare, name, ())):
+        setattr(_spare, name, array)
+
+
 cdef class Machine:
     """Memory of one Gram matrix and one quadratic programme, used for several targets in turn."""
     cdef evk_kernel kernel
@@ -53,8 +74,8 @@ cdef class Machine:
             raise MemoryError(f"a kernel matrix of {n} rows does not fit")
         self.kernel = make_kernel(kernel, gamma, coef0, degree)
         self.columns = np.empty(max(1, d) * ld)
-        self.gram_work = np.empty(gram_size)
-        self.qp_work = np.empty(qp_size)
+        self.gram_work = _borrow("gram", gram_size)
+        self.qp_work = _borrow("qp", qp_size)
         cdef evk_columns points
         points.x, points.n, points.d, points.ld = &self.columns[0], n, d, ld
         if d > 0:
@@ -67,6 +88,11 @@ cdef class Machine:
                 kernels.gram_fill(&self.gram)
         else:
             kernels.gram_diagonal(&self.gram)
+
+    def __del__(self):
+        if self.gram_work is not None and self.qp_work is not None:
+            _give_back("gram", self.gram_work.base)
+            _give_back("qp", self.qp_work.base)
 
     cdef int start(self, const double[::1] target, const double[::1] lower, const double[::1] upper, double epsilon,
                    double tol, int64_t max_iter, const double[::1] beta) except -1:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
+from joblib.parallel import ThreadingBackend, get_active_backend
 from numpy.typing import NDArray
 
 from evoke.esp import ESP
@@ -45,19 +48,9 @@ def evolve(
     callbacks : iterable of callables
     """
     workers = min(effective_n_jobs(n_jobs), -(-esp.n_networks // LANES))  # no more than there are slices
-    stop = np.zeros(1, dtype=np.int64)
-    with Parallel(n_jobs=workers, prefer="threads") as pool:
+    with evaluator(problem, workers) as evaluate_all:
         for _ in range(n_generations):
-            genomes = esp.ask()
-            try:
-                if workers == 1:
-                    errors = evaluate(problem, genomes, stop)
-                else:
-                    parts = pool(delayed(evaluate)(problem, part, stop) for part in slices(genomes, workers))
-                    errors = np.concatenate(parts)
-            except BaseException:
-                stop[0] = 1
-                raise
+            errors = evaluate_all(esp.ask())
             before, n_records = esp.state_dict(), len(history)
             try:
                 record = tell(esp, errors)
@@ -68,6 +61,37 @@ def evolve(
                 raise
             if any([callback(record, esp) for callback in callbacks]):
                 break
+
+
+@contextmanager
+def evaluator(problem: Problem, workers: int) -> Iterator[Callable[[NDArray[np.float64]], NDArray[np.float64]]]:
+    """The function genomes -> errors, with `workers` slices at a time.
+
+    Threads unless the user chose another backend of joblib. They are our own: joblib's take 10 ms, a whole generation
+    or two, to notice that a slice is done. The calling thread takes its share, as it is the one that hears Ctrl-C.
+    """
+    stop = np.zeros(1, dtype=np.int64)
+    if workers == 1:
+        yield lambda genomes: evaluate(problem, genomes, stop)
+    elif isinstance(get_active_backend(prefer="threads")[0], ThreadingBackend):
+        with ThreadPoolExecutor(workers - 1) as threads:
+
+            def in_threads(genomes: NDArray[np.float64]) -> NDArray[np.float64]:
+                *others, own = slices(genomes, workers)
+                try:
+                    waiting = [threads.submit(evaluate, problem, part, stop) for part in others]
+                    errors = evaluate(problem, own, stop)
+                    return np.concatenate([*(part.result() for part in waiting), errors])
+                except BaseException:
+                    stop[0] = 1  # the threads end within a network or two
+                    raise
+
+            yield in_threads
+    else:
+        with Parallel(n_jobs=workers) as pool:
+            yield lambda genomes: np.concatenate(
+                pool(delayed(evaluate)(problem, part) for part in slices(genomes, workers))
+            )
 
 
 def tell(esp: ESP, errors: NDArray[np.float64]) -> dict[str, Any]:
