@@ -347,6 +347,32 @@ def test_with_a_label_a_sequence_the_last_step_decides(per_sequence):
     np.testing.assert_array_equal(per_sequence.decision_function(RAGGED), per_sequence.readout_.decide(phi)[:, 0])
 
 
+# ---- readouts in closed form
+
+
+def test_least_squares_svm():
+    model = tiny(readout="lssvm", C=50.0, gamma=0.7, washout=1).fit(EQUAL, STEPS)
+    phi = np.concatenate([phi[1:] for phi in model.transform(EQUAL[:2])])
+    target = np.concatenate([2.0 * y[1:] - 1.0 for y in STEPS[:2]])
+    K = np.exp(-0.7 * ((phi[:, None] - phi[None]) ** 2).sum(axis=2))
+    system = np.block([[K + np.eye(8) / 50.0, np.ones((8, 1))], [np.ones((1, 8)), np.zeros((1, 1))]])
+    *alpha, b = np.linalg.solve(system, [*target, 0.0])
+    x = model.transform(EQUAL[3])
+    expected = np.exp(-0.7 * ((x[:, None] - phi[None]) ** 2).sum(axis=2)) @ alpha + b
+    np.testing.assert_allclose(model.decision_function(EQUAL[3]), expected, rtol=0, atol=1e-10)
+    np.testing.assert_array_equal(model.predict(EQUAL[3]), expected > 0)
+
+
+def test_pseudoinverse():
+    y = [np.arange(5) % 3] * 4
+    model = tiny(readout="pinv").fit(EQUAL, y)
+    phi, target = np.concatenate(model.transform(EQUAL[:2])), np.concatenate(y[:2])[:, None] == np.arange(3)
+    weights = np.linalg.pinv(np.column_stack([phi, np.ones(10)])) @ np.where(target, 1.0, -1.0)
+    expected = np.column_stack([model.transform(EQUAL[3]), np.ones(5)]) @ weights
+    np.testing.assert_allclose(model.decision_function(EQUAL[3]), expected, rtol=0, atol=1e-10)
+    np.testing.assert_array_equal(model.predict(EQUAL[3]), expected.argmax(axis=1))
+
+
 # ---- bad parameters and inputs
 
 
@@ -379,7 +405,7 @@ BAD = {
 
 @pytest.mark.parametrize("name, value", [(name, value) for name, values in BAD.items() for value in values])
 def test_bad_parameters_are_named_before_any_work(name, value, monkeypatch):
-    monkeypatch.setattr("evoke.estimators.as_sequences", lambda *_: pytest.fail("the data were looked at"))
+    monkeypatch.setattr("evoke.base.as_sequences", lambda *_: pytest.fail("the data were looked at"))
     with pytest.raises(ValueError, match=f"^{name} must be "):
         tiny(**{name: value}).fit(EQUAL, STEPS)
 
@@ -436,7 +462,7 @@ def train_and_validation(monkeypatch, model, *data, **more):
         posed.append(problem)
         raise InterruptedError
 
-    monkeypatch.setattr("evoke.estimators.evolve", pose)
+    monkeypatch.setattr("evoke.base.evolve", pose)
     with pytest.raises(InterruptedError):
         model.fit(*data, **more)
     (problem,) = posed

@@ -1,0 +1,293 @@
+"""What the estimators have in common: parameters, evolution of a network, its activations."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.utils.validation import check_is_fitted
+
+from evoke import _evaluate, _lstm
+from evoke.esp import ESP
+from evoke.evaluation import Problem, evaluate, fit_readout, merge_points
+from evoke.evolution import evolve
+from evoke.parameters import (
+    check_callbacks,
+    check_choice,
+    check_fraction,
+    check_gate_bias,
+    check_integer,
+    check_n_jobs,
+    check_not_negative,
+    check_positive,
+    check_random_state,
+)
+from evoke.readouts import LSSVMReadout, PinvReadout, Readout, SVMReadout
+from evoke.sequences import Sequences, Targets, as_sequences, as_targets, share_prefixes, to_array
+
+__all__ = ["BaseEvoke", "SequenceEstimator", "Stream"]
+
+FloatArray = NDArray[np.float64]
+# Targets of the core (n_rows, n_outputs) from those of the user: (targets, sequences, name)
+Encode = Callable[..., FloatArray]
+
+
+class BaseEvoke(BaseEstimator):
+    """An estimator that evolves a network and trains a readout on its activations."""
+
+    _regression = True
+
+    def _check_parameters(self):
+        for name in ("n_cells", "n_generations", "n_trials"):
+            check_integer(name, getattr(self, name), 1)
+        check_integer("subpopulation_size", self.subpopulation_size, 2)
+        check_integer("washout", self.washout, 0)
+        for name in ("weight_range", "mutation_scale", "gamma", "C", "tol"):
+            check_positive(name, getattr(self, name))
+        if self._regression:
+            check_not_negative("epsilon", self.epsilon)
+        if self.burst_scale is not None:
+            check_positive("burst_scale", self.burst_scale)
+        if self.burst_patience is not None:
+            check_integer("burst_patience", self.burst_patience, 1)
+        check_choice("cell", self.cell, _lstm.CELLS)
+        check_choice("credit", self.credit, ("best", "mean"))
+        check_choice("objective", self.objective, _evaluate.OBJECTIVES)
+        check_choice("readout", self.readout, _evaluate.READOUTS)
+        check_choice("kernel", self.kernel, ("linear", "poly", "rbf"))
+        check_choice("solver", self.solver, ("auto", "native", "thundersvm"))
+        check_gate_bias(self.gate_bias)
+        check_callbacks(self.callbacks)
+        check_fraction("validation", self.validation)
+        check_random_state(self.random_state)
+        check_n_jobs(self.n_jobs)
+
+    # ------------------------------------------------------------------ fitting
+
+    def _evolve(self, problem: Problem, learned: Callable[[FloatArray], dict[str, Any]]) -> None:
+        """Evolve networks for `problem` and keep the best, with what is `learned` from the data and its genome."""
+        esp = ESP(
+            [4 * (problem.n_inputs + self.n_cells)] * self.n_cells,
+            subpopulation_size=self.subpopulation_size,
+            n_trials=self.n_trials,
+            mutation_scale=self.mutation_scale,
+            burst_patience=self.burst_patience,
+            burst_scale=self.burst_scale,
+            credit=self.credit,
+            weight_range=self.weight_range,
+            random_state=self.random_state,
+        )
+        history: list[dict[str, Any]] = []
+        if self.warm_start and hasattr(self, "_esp"):
+            self._go_on_from(esp, problem)
+            history = self.history_.copy()
+        callbacks = check_callbacks(self.callbacks)
+        if self.verbose:
+            callbacks.append(_print_record)
+        try:
+            evolve(problem, esp, self.n_generations, history=history, n_jobs=self.n_jobs, callbacks=callbacks)
+        finally:
+            # All attributes change at once, so that a fit that fails or is interrupted leaves a whole model.
+            if esp.best is not None:
+                self.__dict__.update(
+                    readout_=fit_readout(problem, esp.best), genome_=esp.best, best_fitness_=esp.best_fitness,
+                    n_evaluations_=esp.n_evaluations, history_=history, _esp=esp, _cell=problem.cell,
+                    _gate_bias=problem.gate_bias, _washout=int(self.washout), **learned(esp.best),
+                )  # fmt: skip
+        if esp.best is None:
+            advice = "lower C" if self.readout == "lssvm" else "scale them"
+            raise ValueError(f"no network had a finite error: the values in X are too large, {advice}")
+
+    def _go_on_from(self, esp: ESP, problem: Problem) -> None:
+        """Bring the population of the last fit into `esp`, whose parameters must be the same."""
+        try:
+            esp.load_state_dict(self._esp.state_dict())
+        except ValueError as error:
+            raise ValueError(f"warm_start cannot go on from the last fit: {error}") from None
+        # the best network of the last fit competes on the data of this one
+        esp.best_fitness = float(evaluate(problem, esp.best[None])[0, :2].sum())
+
+    def _make_readout(self) -> Readout:
+        if self.readout == "pinv":
+            return PinvReadout()
+        kernel: dict[str, Any] = {"kernel": str(self.kernel), "gamma": float(self.gamma)}
+        if self.readout == "lssvm":
+            return LSSVMReadout(**kernel, C=float(self.C))
+        return SVMReadout(
+            **kernel, C=float(self.C), epsilon=float(self.epsilon) if self._regression else 0.0, tol=float(self.tol),
+            solver=str(self.solver), regression=self._regression,
+        )  # fmt: skip
+
+    def _pose(self, X: Sequences, y: Targets, encode: Encode, held_out, *, exclusive=False, name="X") -> Problem:
+        """The problem of X and y, of which a part is held out, or with sequences and targets `held_out` besides."""
+        rows = target_rows(X, y, self.washout, name)
+        encoded = encode(y, X, "y")
+        if held_out is None:
+            train, validation = self._split(X, rows, name)
+        else:
+            X_val, y_val = held_out
+            train, validation = rows, len(X.rows) + target_rows(X_val, y_val, self.washout, f"{name}_val")
+            encoded = np.concatenate([encoded, encode(y_val, X_val, "y_val")])
+            X = Sequences(
+                np.concatenate([X.rows, X_val.rows]), np.concatenate([X.offsets, len(X.rows) + X_val.offsets[1:]]),
+                "list",
+            )  # fmt: skip
+        runs = share_prefixes(X)
+        return Problem(
+            runs, merge_points(runs.row_of[train], encoded[train]),
+            merge_points(runs.row_of[validation], encoded[validation]), str(self.cell), check_gate_bias(self.gate_bias),
+            self._make_readout(), str(self.objective), exclusive, self._regression,
+            float(self.epsilon) if self._regression else 0.0,
+        )  # fmt: skip
+
+    def _split(self, X: Sequences, rows, name: str) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Training and validation rows: by whole sequences, or by steps where there is only one sequence."""
+        held_out = check_fraction("validation", self.validation)
+        if X.n_sequences > 1:
+            n_train = X.n_sequences - max(1, int(np.floor(held_out * X.n_sequences + 0.5)))
+            first = X.offsets[max(1, n_train)]
+            train, validation = rows[rows < first], rows[rows >= first]
+        else:
+            n_train = len(rows) - max(1, int(np.floor(held_out * len(rows) + 0.5)))
+            train, validation = rows[: max(1, n_train)], rows[max(1, n_train) :]
+        if len(train) == 0 or len(validation) == 0:
+            raise ValueError(
+                f"{name} has {X.n_sequences} sequence(s) with {len(rows)} target step(s) behind the washout: too few "
+                f"to hold out validation={self.validation!r}; pass {'X_val and ' if name == 'X' else ''}y_val"
+            )
+        return train, validation
+
+    # ------------------------------------------------------------------ use
+
+    def _activations(self, inputs: Sequences) -> FloatArray:
+        return _lstm.sequences(self.genome_, inputs.rows, inputs.offsets, self._cell, self._gate_bias)[0]
+
+
+class SequenceEstimator(TransformerMixin, BaseEvoke):
+    """An estimator whose X are the inputs of the network, and whose y are what its readout is to say of them.
+
+    Subclasses have ``_answer``, which makes predictions of decision values (n_rows, n_outputs).
+    """
+
+    def _read(self, X, y, lengths, X_val, y_val):
+        """Sequences, targets, and the pair of those held out or None."""
+        self._check_parameters()
+        X = as_sequences(X, lengths)
+        y = as_targets(y, X)
+        if (X_val is None) != (y_val is None):
+            raise ValueError("X_val and y_val go together: one of them is missing")
+        if X_val is None:
+            return X, y, None
+        X_val = as_sequences(X_val, name="X_val", n_columns=X.rows.shape[1])
+        y_val = as_targets(y_val, X_val, name="y_val")
+        if y_val.per_sequence != y.per_sequence or y_val.values.shape[1:] != y.values.shape[1:]:
+            raise ValueError("y_val must be of the same kind as y: one a step or one a sequence, as many outputs")
+        return X, y, (X_val, y_val)
+
+    def _checked(self, X, lengths) -> Sequences:
+        check_is_fitted(self, "readout_")
+        sequences = as_sequences(X, lengths)
+        if sequences.rows.shape[1] != self.n_features_in_:
+            raise ValueError(
+                f"X has {sequences.rows.shape[1]} features, but {type(self).__name__} is expecting "
+                f"{self.n_features_in_} features as input"
+            )
+        return sequences
+
+    def _apply(self, answer: Callable[[FloatArray], NDArray[Any]], X, lengths):
+        """What `answer` makes of the decision values, in the structure of X or one a sequence."""
+        sequences = self._checked(X, lengths)
+        phi = self._activations(sequences)
+        if self._per_sequence:
+            return answer(self.readout_.decide(phi[sequences.offsets[1:] - 1]))
+        return sequences.mirror(answer(self.readout_.decide(phi)))
+
+    def _predicted_and_true(self, X, y, lengths) -> tuple[NDArray[Any], NDArray[Any], Sequences]:
+        """Predictions and targets, flat, and the sequences they belong to."""
+        sequences = self._checked(X, lengths)
+        targets = as_targets(y, sequences)
+        predicted = self.predict(X, lengths)
+        if not self._per_sequence and sequences.container in ("list", "3d"):
+            predicted = np.concatenate(list(predicted))
+        if targets.per_sequence != self._per_sequence or targets.values.shape != predicted.shape:
+            raise ValueError("y must be of the kind that the model was trained with: one a step or one a sequence")
+        return predicted, targets.values, sequences
+
+    def transform(self, X, lengths=None):
+        """Activations of the cells, the paper's phi(t).
+
+        Returns
+        -------
+        The structure of X with n_cells columns.
+        """
+        sequences = self._checked(X, lengths)
+        return sequences.mirror(self._activations(sequences))
+
+    def stream(self) -> Stream:
+        """An explicit stateful reader that starts from the zero state; the estimator itself keeps no state."""
+        check_is_fitted(self, "readout_")
+        return Stream(self)
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.three_d_array = True
+        return tags
+
+
+def target_rows(X: Sequences, y: Targets, washout: int, name: str) -> NDArray[np.int64]:
+    """The rows with a target behind the washout."""
+    short = X.lengths <= washout
+    if short.any():
+        i = int(np.argmax(short))
+        which = name if X.container == "2d" else f"{name}[{i}]"
+        raise ValueError(f"washout={washout} leaves nothing of {which}, which has {X.lengths[i]} steps")
+    if y.per_sequence:
+        return X.offsets[1:] - 1
+    step = np.arange(len(X.rows)) - np.repeat(X.offsets[:-1], X.lengths)
+    return np.flatnonzero(step >= washout)
+
+
+class Stream:
+    """Reads one sequence piece by piece: the state of the cells is carried from call to call.
+
+    Reading 8 steps and then 12 gives the same bits as reading 20 at once.
+    """
+
+    def __init__(self, estimator: SequenceEstimator):
+        self._estimator = estimator
+        self.reset()
+
+    def reset(self) -> None:
+        """Back to the zero state."""
+        self._state = np.zeros((1, 2, len(self._estimator.genome_)))
+
+    def transform(self, X) -> FloatArray:
+        """Activations of the next steps X (n_steps, n_features)."""
+        model = self._estimator
+        sequences = as_sequences(to_array(X, "X"), n_columns=model.n_features_in_)
+        if sequences.container != "2d":
+            raise ValueError("X must be 2-D: the next steps of one sequence")
+        phi, self._state = _lstm.sequences(
+            model.genome_, sequences.rows, sequences.offsets, model._cell, model._gate_bias, self._state
+        )
+        return phi
+
+    def predict(self, X) -> NDArray[Any]:
+        """Predictions of the next steps."""
+        return self._estimator._answer(self._estimator.readout_.decide(self.transform(X)))
+
+    def step(self, x) -> Any:
+        """Prediction of the next step x (n_features,)."""
+        return self.predict(np.reshape(x, (1, -1)))[0]
+
+
+def _print_record(record: dict[str, Any], _esp: ESP) -> None:
+    print(
+        f"generation {record['generation']:4d}  best {record['best_fitness']:.6g}  "
+        f"median {record['generation_median']:.6g}{'  burst' if record['burst'] else ''}",
+        file=sys.stderr,
+    )

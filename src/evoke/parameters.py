@@ -1,0 +1,74 @@
+"""Checks of constructor parameters: each names the parameter and the value that it refuses."""
+
+from __future__ import annotations
+
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+from numpy.random import Generator, RandomState, SeedSequence
+
+__all__ = [
+    "check_callbacks", "check_choice", "check_fraction", "check_gate_bias", "check_integer", "check_n_jobs",
+    "check_not_negative", "check_positive", "check_random_state",
+]  # fmt: skip
+
+
+def check_choice(name: str, value: Any, choices: tuple[str, ...]) -> None:
+    if not isinstance(value, str) or value not in choices:
+        raise ValueError(f"{name} must be one of {choices}, got {value!r}")
+
+
+def check_integer(name: str, value: Any, least: int) -> int:
+    if not isinstance(value, Integral) or isinstance(value, bool) or value < least:
+        raise ValueError(f"{name} must be an integer of at least {least}, got {value!r}")
+    return int(value)
+
+
+def check_gate_bias(gate_bias: Any) -> tuple[float, ...]:
+    try:
+        values = tuple(float(bias) for bias in gate_bias)
+    except (TypeError, ValueError):
+        values = ()
+    if len(values) != 3 or not np.isfinite(values).all():
+        raise ValueError(f"gate_bias must be three finite numbers, got {gate_bias!r}")
+    return values
+
+
+def check_callbacks(callbacks: Any) -> list[Any]:
+    if callbacks is None:
+        return []
+    if not np.iterable(callbacks) or not all(map(callable, callbacks)):
+        raise ValueError(f"callbacks must be None or a list of callables, got {callbacks!r}")
+    return list(callbacks)
+
+
+def check_not_negative(name: str, value: Any) -> float:
+    if not isinstance(value, Real) or isinstance(value, bool) or not 0 <= value < np.inf:
+        raise ValueError(f"{name} must be a finite number of at least 0, got {value!r}")
+    return float(value)
+
+
+def check_positive(name: str, value: Any) -> float:
+    if not isinstance(value, Real) or isinstance(value, bool) or not 0 < value < np.inf:
+        raise ValueError(f"{name} must be a positive finite number, got {value!r}")
+    return float(value)
+
+
+def check_fraction(name: str, value: Any) -> float:
+    """A part between 0 and 1, or "half"."""
+    if isinstance(value, str) and value == "half":
+        return 0.5
+    if not isinstance(value, Real) or isinstance(value, bool) or not 0 < value < 1:
+        raise ValueError(f"{name} must be 'half' or between 0 and 1, got {value!r}")
+    return float(value)
+
+
+def check_random_state(value: Any) -> None:
+    if value is not None and not isinstance(value, (SeedSequence, Generator, RandomState)):
+        check_integer("random_state", value, 0)
+
+
+def check_n_jobs(value: Any) -> None:
+    if value is not None and (not isinstance(value, Integral) or isinstance(value, bool) or value == 0):
+        raise ValueError(f"n_jobs must be None or an integer other than 0, got {value!r}")

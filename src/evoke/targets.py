@@ -1,0 +1,102 @@
+"""Targets as the core wants them: labels as +-1, values as they are."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evoke.sequences import Sequences, Targets
+
+__all__ = ["Labels", "encode_values"]
+
+FloatArray = NDArray[np.float64]
+
+
+class Labels:
+    """The classes of y, and labels as targets of +-1.
+
+    Attributes
+    ----------
+    multilabel : bool
+        Whether y has several columns of 0 and 1.
+    classes : ndarray of shape (n_classes,)
+        The labels in order; the numbers of the columns where there are several.
+    """
+
+    def __init__(self, y: Targets, X: Sequences):
+        self.multilabel = y.values.ndim == 2
+        self.classes = np.arange(y.values.shape[1]) if self.multilabel else self._distinct(y, X)
+
+    @staticmethod
+    def _distinct(y: Targets, X: Sequences) -> NDArray[Any]:
+        values = y.values
+        kind = values.dtype.kind
+        if kind not in "biufUSTO":
+            raise ValueError(f"y holds labels of dtype {values.dtype}; they must be numbers, strings or booleans")
+        try:
+            missing = np.array(values != values, dtype=bool)  # NaN, also among objects
+            classes = np.unique(values)
+        except TypeError as error:
+            raise ValueError(f"y mixes labels that have no order: {error}") from None
+        if kind == "f":
+            missing |= np.isinf(values)
+        if missing.any():
+            raise ValueError(f"y contains NaN or infinity: {where(y, X, missing)}")
+        if kind == "f" and (classes % 1 != 0).any() and len(classes) > max(2, len(values) // 2):
+            raise ValueError(
+                "Unknown label type: continuous. y holds fractions that hardly repeat, which is a regression target"
+            )
+        if len(classes) < 2:
+            raise ValueError(f"y has 1 class, {classes[0]!r}; at least two are needed")
+        return classes
+
+    def encode(self, y: Targets, X: Sequences, name: str = "y") -> FloatArray:
+        """Targets (n_rows, n_outputs) of +-1; a label a sequence holds for all its rows."""
+        if self.multilabel:
+            if y.values.dtype.kind not in "biuf":
+                raise ValueError(f"{name} with several columns must hold only 0 and 1, got dtype {y.values.dtype}")
+            odd = ((y.values != 0) & (y.values != 1)).any(axis=1)
+            if odd.any():
+                raise ValueError(f"{name} with several columns must hold only 0 and 1: {where(y, X, odd, name)}")
+            return np.where(y.values == 1, 1.0, -1.0)
+        values = np.repeat(y.values, X.lengths) if y.per_sequence else y.values
+        try:
+            index = np.searchsorted(self.classes, values)
+        except TypeError as error:
+            raise ValueError(f"{name} has labels of another kind than y: {error}") from None
+        index[index == len(self.classes)] = 0
+        unknown = self.classes[index] != values
+        if unknown.any():
+            raise ValueError(f"{name} has labels that y does not have: {np.unique(values[unknown])[:5]}")
+        if len(self.classes) == 2:
+            return np.where(index == 1, 1.0, -1.0)[:, None]
+        return np.where(index[:, None] == np.arange(len(self.classes)), 1.0, -1.0)
+
+
+def where(y: Targets, X: Sequences, chosen: NDArray[np.bool_], name: str = "y") -> str:
+    """The first of the chosen targets and where the user finds it."""
+    k = int(np.argmax(chosen))
+    if y.per_sequence:
+        return f"{name}[{k}] is {y.values[k]}"
+    i = int(np.searchsorted(X.offsets, k, side="right")) - 1
+    sequence = f"{name}[{i}]" if X.container in ("list", "3d") else name
+    step = k - X.offsets[i] if X.container in ("list", "3d") else k
+    return f"{sequence} is {y.values[k]} at step {step}"
+
+
+def encode_values(y: Targets, X: Sequences, name: str = "y") -> FloatArray:
+    """Values (n_rows, n_outputs) to be met; one a sequence holds for all its rows."""
+    kind = y.values.dtype.kind
+    if kind not in "biufO":
+        raise ValueError(f"{name} must hold real numbers, got dtype {y.values.dtype}")
+    try:
+        values = np.asarray(y.values, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise ValueError(f"{name} must hold real numbers: {error}") from None
+    odd = ~np.isfinite(values if values.ndim == 1 else values.sum(axis=1))
+    if odd.any():
+        raise ValueError(f"{name} contains NaN or infinity: {where(y, X, odd, name)}")
+    values = values.reshape(len(values), -1)
+    return np.repeat(values, X.lengths, axis=0) if y.per_sequence else values
