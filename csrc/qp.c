@@ -16,8 +16,8 @@
 #define MAX_RECHECKS 20
 #define MAX_TIGHTENED 6
 #define FIRST_NEWTON 16
-#define NEWTON_INTERVAL 8 /* SMO steps between Newton steps, and more the larger the face */
-#define NEWTON_SHARE 4
+#define NEWTON_INTERVAL 4 /* SMO steps between Newton steps, and more the larger the face */
+#define NEWTON_SHARE 64
 
 /* sum of a_k b_k: eight partial sums, then the rest one by one */
 static inline double dot(const double *a, const double *b, size_t n)
@@ -189,6 +189,7 @@ static int face_append(evk_qp *qp, size_t i)
     for (size_t k = 0; k < m; k++)
         row_of(face, k)[m] = w[k];
     row_of(face, m)[m] = 1.0 / sqrt(pivot);
+    face->ones[m] = (1.0 - dot(w, face->ones, m)) * row_of(face, m)[m];
     face->members[m] = (int32_t)i;
     face->place_of[i] = (int32_t)m;
     face->size = m + 1;
@@ -208,6 +209,7 @@ static void face_remove(evk_face *face, size_t place)
         memmove(row_of(face, r) + place, row_of(face, r) + place + 1, (m - place) * sizeof(double));
     double *carried = face->direction; /* the row that is rotated into the next one */
     memcpy(carried + place, row_of(face, place) + place + 1, (m - place) * sizeof(double));
+    double *e = face->ones, carried_e = e[place];
     for (size_t r = place; r < m; r++) {
         double *row = row_of(face, r);
         const double *next = row_of(face, r + 1) + 1;
@@ -215,6 +217,8 @@ static void face_remove(evk_face *face, size_t place)
         const double scale = 1.0 / sqrt(fma(carried[r], carried[r], corner * corner));
         const double c = carried[r] * scale, s = corner * scale;
         row[r] = scale;
+        e[r] = fma(c, carried_e, s * e[r + 1]);
+        carried_e = fma(c, e[r + 1], -(s * carried_e));
         for (size_t j = r + 1; j < m; j++) {
             const double a = carried[j], b = next[j];
             row[j] = fma(c, a, s * b);
@@ -356,15 +360,14 @@ static int newton_step(evk_qp *qp)
     const size_t m = face->size;
     if (m < 2)
         return 0;
-    double *g = face->gradient, *e = face->ones, *d = face->direction;
+    double *g = face->gradient, *d = face->direction;
+    const double *e = face->ones;
     for (size_t k = 0; k < m; k++) {
         const size_t i = (size_t)face->members[k];
         g[k] = qp->residual[i] + qp->up_mask[i]; /* free: both masks are -epsilon sign(beta) */
         d[k] = g[k];
-        e[k] = 1.0;
     }
     solve_lower(face, d);
-    solve_lower(face, e);
     const double level = dot(d, e, m) / dot(e, e, m); /* the multiplier of sum(beta) = 0, which is the bias */
     for (size_t k = 0; k < m; k++)
         d[k] = fma(-level, e[k], d[k]);

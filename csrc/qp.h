@@ -19,7 +19,8 @@ typedef struct evk_face {
     size_t n_pending;
     double shift; /* added to every kernel value, which sum(beta) = 0 makes free: the bias is one more dimension */
     double *factor; /* capacity * ld, row-major upper triangle U with U'U = K[face, face] + shift; diagonal 1 / U_kk */
-    double *gradient, *ones, *direction; /* ld each */
+    double *ones; /* ld: the solution of U'x = 1, kept up to date with the factor */
+    double *gradient, *direction; /* ld each */
 } evk_face;
 
 typedef struct evk_qp {
