@@ -62,6 +62,7 @@ cdef class Machine:
     cdef evk_gram gram
     cdef evk_qp qp
     cdef double[::1] columns, gram_work, qp_work
+    cdef object gram_array, qp_array  # what the views look at; None where memory ran out
 
     def __cinit__(self, const double[:, ::1] x not None, str kernel, double gamma, double coef0, int degree,
                   size_t cache_bytes):
@@ -74,8 +75,8 @@ cdef class Machine:
             raise MemoryError(f"a kernel matrix of {n} rows does not fit")
         self.kernel = make_kernel(kernel, gamma, coef0, degree)
         self.columns = np.empty(max(1, d) * ld)
-        self.gram_work = _borrow("gram", gram_size)
-        self.qp_work = _borrow("qp", qp_size)
+        self.gram_work = self.gram_array = _borrow("gram", gram_size)
+        self.qp_work = self.qp_array = _borrow("qp", qp_size)
         cdef evk_columns points
         points.x, points.n, points.d, points.ld = &self.columns[0], n, d, ld
         if d > 0:
@@ -90,9 +91,10 @@ cdef class Machine:
             kernels.gram_diagonal(&self.gram)
 
     def __del__(self):
-        if self.gram_work is not None and self.qp_work is not None:
-            _give_back("gram", self.gram_work.base)
-            _give_back("qp", self.qp_work.base)
+        if self.gram_array is not None:
+            _give_back("gram", self.gram_array)
+        if self.qp_array is not None:
+            _give_back("qp", self.qp_array)
 
     cdef int start(self, const double[::1] target, const double[::1] lower, const double[::1] upper, double epsilon,
                    double tol, int64_t max_iter, const double[::1] beta) except -1:
