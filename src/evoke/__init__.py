@@ -14,18 +14,29 @@ if TYPE_CHECKING:
     from evoke import svm, tasks
     from evoke.config import show_config
     from evoke.esp import ESP
-    from evoke.estimators import EvokeClassifier
+    from evoke.estimators import EvokeClassifier, EvokeForecaster, EvokeRegressor
 
 # Loaded at first use: scikit-learn alone takes longer to import than all of evoke.
 _HOME = {
     "ESP": "evoke.esp",
     "EvokeClassifier": "evoke.estimators",
+    "EvokeForecaster": "evoke.estimators",
+    "EvokeRegressor": "evoke.estimators",
     "show_config": "evoke.config",
     "svm": None,
     "tasks": None,
 }
 
-__all__ = ["ESP", "EvokeClassifier", "__version__", "show_config", "svm", "tasks"]
+__all__ = [
+    "ESP",
+    "EvokeClassifier",
+    "EvokeForecaster",
+    "EvokeRegressor",
+    "__version__",
+    "show_config",
+    "svm",
+    "tasks",
+]
 
 
 def __getattr__(name: str) -> Any:

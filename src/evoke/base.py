@@ -27,7 +27,7 @@ from evoke.parameters import (
     check_random_state,
 )
 from evoke.readouts import LSSVMReadout, PinvReadout, Readout, SVMReadout
-from evoke.sequences import Sequences, Targets, as_sequences, as_targets, share_prefixes, to_array
+from evoke.sequences import Runs, Sequences, Targets, as_sequences, as_targets, to_array
 
 __all__ = ["BaseEvoke", "SequenceEstimator", "Stream"]
 
@@ -122,26 +122,29 @@ class BaseEvoke(BaseEstimator):
             solver=str(self.solver), regression=self._regression,
         )  # fmt: skip
 
-    def _pose(self, X: Sequences, y: Targets, encode: Encode, held_out, *, exclusive=False, name="X") -> Problem:
-        """The problem of X and y, of which a part is held out, or with sequences and targets `held_out` besides."""
+    def _divide(self, X: Sequences, y: Targets, encode: Encode, held_out, name: str = "X"):
+        """Sequences, encoded targets, training rows and validation rows.
+
+        The latter are a part of X, or the sequences and targets `held_out`, which are then laid behind X.
+        """
         rows = target_rows(X, y, self.washout, name)
         encoded = encode(y, X, "y")
         if held_out is None:
-            train, validation = self._split(X, rows, name)
-        else:
-            X_val, y_val = held_out
-            train, validation = rows, len(X.rows) + target_rows(X_val, y_val, self.washout, f"{name}_val")
-            encoded = np.concatenate([encoded, encode(y_val, X_val, "y_val")])
-            X = Sequences(
-                np.concatenate([X.rows, X_val.rows]), np.concatenate([X.offsets, len(X.rows) + X_val.offsets[1:]]),
-                "list",
-            )  # fmt: skip
-        runs = share_prefixes(X)
+            return X, encoded, *self._split(X, rows, name)
+        X_val, y_val = held_out
+        encoded = np.concatenate([encoded, encode(y_val, X_val, "y_val")])
+        both = Sequences(
+            np.concatenate([X.rows, X_val.rows]), np.concatenate([X.offsets, len(X.rows) + X_val.offsets[1:]]), "list"
+        )
+        return both, encoded, rows, len(X.rows) + target_rows(X_val, y_val, self.washout, f"{name}_val")
+
+    def _pose(self, runs: Runs, encoded: FloatArray, train, validation, **more) -> Problem:
+        """The problem of these rows; `more` are further fields of it."""
         return Problem(
             runs, merge_points(runs.row_of[train], encoded[train]),
             merge_points(runs.row_of[validation], encoded[validation]), str(self.cell), check_gate_bias(self.gate_bias),
-            self._make_readout(), str(self.objective), exclusive, self._regression,
-            float(self.epsilon) if self._regression else 0.0,
+            self._make_readout(), str(self.objective), regression=self._regression,
+            epsilon=float(self.epsilon) if self._regression else 0.0, **more,
         )  # fmt: skip
 
     def _split(self, X: Sequences, rows, name: str) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -156,7 +159,7 @@ class BaseEvoke(BaseEstimator):
             train, validation = rows[: max(1, n_train)], rows[max(1, n_train) :]
         if len(train) == 0 or len(validation) == 0:
             raise ValueError(
-                f"{name} has {X.n_sequences} sequence(s) with {len(rows)} target step(s) behind the washout: too few "
+                f"{name} has {X.n_sequences} sequence(s) with n_samples={len(rows)} steps behind the washout: too few "
                 f"to hold out validation={self.validation!r}; pass {'X_val and ' if name == 'X' else ''}y_val"
             )
         return train, validation
@@ -240,13 +243,16 @@ class SequenceEstimator(TransformerMixin, BaseEvoke):
 
 def target_rows(X: Sequences, y: Targets, washout: int, name: str) -> NDArray[np.int64]:
     """The rows with a target behind the washout."""
+    rows = rows_behind_washout(X, washout, name)
+    return X.offsets[1:] - 1 if y.per_sequence else rows
+
+
+def rows_behind_washout(X: Sequences, washout: int, name: str) -> NDArray[np.int64]:
     short = X.lengths <= washout
     if short.any():
         i = int(np.argmax(short))
         which = name if X.container == "2d" else f"{name}[{i}]"
         raise ValueError(f"washout={washout} leaves nothing of {which}, which has {X.lengths[i]} steps")
-    if y.per_sequence:
-        return X.offsets[1:] - 1
     step = np.arange(len(X.rows)) - np.repeat(X.offsets[:-1], X.lengths)
     return np.flatnonzero(step >= washout)
 

@@ -3,12 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["anbncn", "anbncn_accepted", "anbncn_accepts"]
+__all__ = [
+    "FREQUENCIES",
+    "SINES_SPLIT",
+    "anbncn",
+    "anbncn_accepted",
+    "anbncn_accepts",
+    "linear_window",
+    "mackey_glass",
+    "nrmse",
+    "superimposed_sines",
+]
 
 FloatArray = NDArray[np.float64]
 
@@ -18,11 +29,32 @@ TARGET_SYMBOLS = "abcT"
 ROWS_AT_ONCE = 65536
 
 
-def _check_n(n: Any) -> int:
+# Angular frequencies of the superimposed sines: two in the paper, the rest as in the literature that followed.
+FREQUENCIES = (0.2, 0.311, 0.42, 0.51, 0.63, 0.74, 0.85, 0.97)
+
+
+@dataclass(frozen=True)
+class SinesSplit:
+    """Steps of the superimposed sines (paper, section 3.2), as the ends of half-open ranges.
+
+    The readout is trained on ``y[washout:train_end]`` and judged on ``y[train_end:validation_end]``; the test is a free
+    run over ``y[validation_end:test_end]``.
+    """
+
+    washout: int = 100
+    train_end: int = 400
+    validation_end: int = 700
+    test_end: int = 1000
+
+
+SINES_SPLIT = SinesSplit()
+
+
+def _check_n(n: Any, name: str = "n", least: int = 1) -> int:
     if isinstance(n, bool) or not isinstance(n, (int, np.integer)):
-        raise TypeError(f"n must be an integer, got {n!r}")
-    if n < 1:
-        raise ValueError(f"n must be at least 1, got {n}")
+        raise TypeError(f"{name} must be an integer, got {n!r}")
+    if n < least:
+        raise ValueError(f"{name} must be at least {least}, got {n}")
     return int(n)
 
 
@@ -124,3 +156,132 @@ def anbncn_accepts(model: Any, n: int) -> bool:
         if not np.array_equal(decisions > 0, _targets(n, begin, end)):
             return False
     return True
+
+
+def superimposed_sines(n_waves: int = 2, n_steps: int = 1000, start: int = 1) -> FloatArray:
+    """The sum of sines y(t) = sin(0.2 x) + sin(0.311 x) + ... at x = start, start + 1, ... (paper, section 3.2).
+
+    Parameters
+    ----------
+    n_waves : int
+        Up to 8, with the `FREQUENCIES` in their order.
+    n_steps : int
+    start : int
+
+    Returns
+    -------
+    ndarray of shape (n_steps,)
+
+    Examples
+    --------
+    >>> superimposed_sines(2, 3).round(4).tolist()
+    [0.5047, 0.9721, 1.3681]
+    """
+    if _check_n(n_waves, "n_waves") > len(FREQUENCIES):
+        raise ValueError(f"n_waves must be at most {len(FREQUENCIES)}, got {n_waves}")
+    x = start + np.arange(_check_n(n_steps, "n_steps", 0))
+    return np.sin(np.multiply.outer(x, FREQUENCIES[:n_waves])).sum(axis=1)
+
+
+def mackey_glass(
+    n_steps: int, tau: float = 17.0, *, step: float = 0.1, n_discard: int = 1000, random_state: Any = 0
+) -> FloatArray:
+    """The Mackey-Glass series dx/dt = 0.2 x(t - tau) / (1 + x(t - tau)^10) - 0.1 x, sampled at every unit of time.
+
+    Integrated by the fourth-order Runge-Kutta method. The delayed values of its half steps are interpolated by cubics
+    through values and slopes, which keeps the order.
+
+    Parameters
+    ----------
+    n_steps : int
+    tau : float
+        Delay, a whole multiple of `step`; the series is chaotic from about 17 on.
+    step : float
+        Step of the integration, a whole fraction of 1.
+    n_discard : int
+        Values left out at the beginning, where the history still shows.
+    random_state : int, SeedSequence, Generator or None
+        Draws the constant history x(t <= 0) from [1.1, 1.3].
+
+    Returns
+    -------
+    ndarray of shape (n_steps,)
+    """
+    n_values = _check_n(n_discard, "n_discard", 0) + _check_n(n_steps, "n_steps", 0)
+    per_unit = round(1.0 / step) if 0.0 < step <= 1.0 else 0
+    if abs(per_unit * step - 1.0) > 1e-9:
+        raise ValueError(f"step must be a whole fraction of 1, got {step!r}")
+    lag = round(tau * per_unit) if 0.0 < tau < np.inf else 0
+    if lag < 1 or abs(lag - tau * per_unit) > 1e-9 * lag:
+        raise ValueError(f"tau must be a positive multiple of step={step!r}, got {tau!r}")
+    h = 1.0 / per_unit
+
+    def slope(x: float, delayed: float) -> float:
+        return 0.2 * delayed / (1.0 + delayed**10) - 0.1 * x
+
+    history = float(np.random.default_rng(random_state).uniform(1.1, 1.3))
+    x = [history] * (lag + 1)  # x[k] is the value at time (k - lag) h
+    half = [history] * lag  # half[k] that at time (k - lag + 1/2) h
+    slopes = [0.0] * lag  # only those from time 0 on are used
+    for now in range(lag, lag + n_values * per_unit):
+        slopes.append(slope(x[now], x[now - lag]))
+        if now > lag:
+            half.append((x[now - 1] + x[now]) / 2 + h * (slopes[now - 1] - slopes[now]) / 8)
+        middle, end = half[now - lag], x[now - lag + 1]
+        k1 = slopes[now]
+        k2 = slope(x[now] + h / 2 * k1, middle)
+        k3 = slope(x[now] + h / 2 * k2, middle)
+        k4 = slope(x[now] + h * k3, end)
+        x.append(x[now] + h / 6 * (k1 + 2 * k2 + 2 * k3 + k4))
+    return np.array(x[lag + per_unit :: per_unit][n_discard:])
+
+
+def nrmse(true: Any, predicted: Any) -> float:
+    """Root of the mean squared error over the variance of the true values; over all outputs, where there are several.
+
+    Raises
+    ------
+    ValueError
+        Different shapes, nothing in them, or true values that do not vary.
+    """
+    true, predicted = np.asarray(true, dtype=np.float64), np.asarray(predicted, dtype=np.float64)
+    if true.shape != predicted.shape or true.size == 0:
+        raise ValueError(f"true and predicted must have the same shape, got {true.shape} and {predicted.shape}")
+    spread = float(((true - true.mean(axis=0)) ** 2).sum())
+    if spread == 0.0:
+        raise ValueError("true must vary: the error has no scale otherwise")
+    return float(np.sqrt(((true - predicted) ** 2).sum() / spread))
+
+
+def linear_window(series: Any, n_train: int, n_test: int, order: int = 40) -> FloatArray:
+    """What a linear predictor makes of a series: least squares on the last `order` values, then left to itself.
+
+    A sum of K sines obeys a linear recurrence of order 2 K, so on it this baseline is exact to rounding; results on
+    superimposed sines are to be read beside it.
+
+    Parameters
+    ----------
+    series : array_like of shape (T,)
+    n_train : int
+        The weights are fitted to ``series[:n_train]``, which is then continued.
+    n_test : int
+    order : int
+        Values that a prediction is made from, less than `n_train`.
+
+    Returns
+    -------
+    ndarray of shape (n_test,)
+    """
+    series = np.asarray(series, dtype=np.float64)
+    if series.ndim != 1 or not np.isfinite(series).all():
+        raise ValueError(f"series must be 1-D and finite, got shape {series.shape}")
+    n_train, n_test, order = _check_n(n_train, "n_train"), _check_n(n_test, "n_test", 0), _check_n(order, "order")
+    if not order < n_train <= len(series):
+        raise ValueError(f"n_train must be more than order={order} and at most {len(series)}, got {n_train}")
+    known = series[:n_train]
+    windows = np.lib.stride_tricks.sliding_window_view(known, order)
+    weights = np.linalg.lstsq(windows[:-1], known[order:], rcond=None)[0]
+    values = np.concatenate([known[-order:], np.empty(n_test)])
+    for t in range(n_test):
+        values[order + t] = values[t : order + t] @ weights
+    return values[order:]

@@ -1,0 +1,251 @@
+"""Classification of sequences, or of their steps."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import ClassifierMixin
+from sklearn.utils.validation import check_is_fitted
+
+from evoke.base import SequenceEstimator, Stream
+from evoke.sequences import share_prefixes
+from evoke.targets import Labels
+
+__all__ = ["ClassifierStream", "EvokeClassifier"]
+
+FloatArray = NDArray[np.float64]
+
+
+class EvokeClassifier(ClassifierMixin, SequenceEstimator):
+    """Classifier of sequences: an evolved LSTM network read by support vector machines (Evoke).
+
+    Enforced SubPopulations search the weights of the network. For every candidate, an SVM is trained on the cells'
+    activations over the training part of the sequences; its error there and on the validation part is the
+    candidate's fitness (paper, section 2).
+
+    Parameters
+    ----------
+    n_cells : int, default=5
+        Memory cells H.
+    cell : {"lstm", "evolino"}, default="lstm"
+        ``"lstm"``: s = i tanh(z) + f s, phi = o tanh(s). ``"evolino"``: s = i z + f s, phi = tanh(o s).
+    gate_bias : tuple of 3 floats, default=(0.0, 1.5, -1.5)
+        Constant biases of the input, forget and output gates.
+    weight_range : float, default=5.0
+        Initial weights are uniform in [-weight_range, weight_range].
+    n_generations : int, default=50
+    subpopulation_size : int, default=40
+        Chromosomes in the subpopulation of each cell.
+    n_trials : int, default=5
+        Networks that each chromosome takes part in per generation.
+    mutation_scale : float, default=0.1
+        Half of the Cauchy noise lies within +- this scale (the paper's alpha).
+    burst_patience : int or None, default=5
+        Generations without improvement that set off burst mutation; None: never.
+    burst_scale : float or None, default=None
+        Noise scale of burst mutation; None: `mutation_scale`.
+    credit : {"best", "mean"}, default="best"
+        A chromosome is scored by the best or by the mean of the networks it took part in.
+    objective : {"hinge", "squared", "count"}, default="hinge"
+        Error of a decision: margin violation, its square, or whether it is wrong.
+    readout : {"svm", "lssvm", "pinv"}, default="svm"
+        Support vector machines, least-squares support vector machines, or linear weights by the pseudoinverse; one an
+        output. The latter two meet targets of +-1 in the least squares.
+    kernel : {"rbf", "linear", "poly"}, default="rbf"
+    gamma : float, default=0.25
+        Kernel width, exp(-gamma |x - y|^2). The paper's "standard deviation 2.0" means 1/4 in its SVM software.
+    C : float, default=100.0
+        Capacity: the price of a margin violation, of a squared error with ``readout="lssvm"``.
+    tol : float, default=1e-3
+        Tolerance of the SVM solver.
+    solver : {"auto", "native", "thundersvm"}, default="auto"
+        What trains the support vector machines of ``readout="svm"``.
+    washout : int, default=0
+        Steps at the beginning of every sequence that are neither trained on nor judged.
+    validation : "half" or float, default="half"
+        The part held out for the fitness: the second half of the sequences (of the steps, for a single sequence), or
+        the last fraction of them. Not used where `fit` is given ``X_val, y_val``.
+    random_state : int, SeedSequence, Generator, RandomState or None, default=None
+    n_jobs : int or None, default=None
+        Threads, through joblib. The result does not depend on it.
+    callbacks : list of callables or None, default=None
+        Called after every generation with its record and the ESP engine; a true result ends the evolution.
+    warm_start : bool, default=False
+        Whether `fit` goes on from the population of the last fit. The data may differ, in which case the best network
+        so far is judged anew; the parameters of the evolution and the number of features may not.
+    verbose : int, default=0
+        1 prints a line a generation to stderr.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The labels in order; for indicator targets the numbers of the outputs.
+    genome_ : ndarray of shape (n_cells, 4 * (n_features_in_ + n_cells))
+        Weights of the best network. A row is a cell: [z | input | forget | output] x [inputs, cells].
+    readout_ : FittedReadout
+        Its support vectors, weights, intercepts and duality gaps.
+    history_ : list of dict
+        One record a generation.
+    best_fitness_ : float
+        Training plus validation error of the best network.
+    n_evaluations_ : int
+        Networks evaluated.
+    n_features_in_ : int
+
+    Examples
+    --------
+    >>> from evoke import EvokeClassifier, tasks
+    >>> X, y = tasks.anbncn(6)
+    >>> model = EvokeClassifier(n_generations=10, random_state=0).fit(X, y)
+    >>> model.predict(X)[0].shape
+    (4, 4)
+    """
+
+    _regression = False
+
+    def __init__(
+        self,
+        n_cells=5,
+        cell="lstm",
+        gate_bias=(0.0, 1.5, -1.5),
+        weight_range=5.0,
+        n_generations=50,
+        subpopulation_size=40,
+        n_trials=5,
+        mutation_scale=0.1,
+        burst_patience=5,
+        burst_scale=None,
+        credit="best",
+        objective="hinge",
+        readout="svm",
+        kernel="rbf",
+        gamma=0.25,
+        C=100.0,
+        tol=1e-3,
+        solver="auto",
+        washout=0,
+        validation="half",
+        random_state=None,
+        n_jobs=None,
+        callbacks=None,
+        warm_start=False,
+        verbose=0,
+    ):
+        self.n_cells = n_cells
+        self.cell = cell
+        self.gate_bias = gate_bias
+        self.weight_range = weight_range
+        self.n_generations = n_generations
+        self.subpopulation_size = subpopulation_size
+        self.n_trials = n_trials
+        self.mutation_scale = mutation_scale
+        self.burst_patience = burst_patience
+        self.burst_scale = burst_scale
+        self.credit = credit
+        self.objective = objective
+        self.readout = readout
+        self.kernel = kernel
+        self.gamma = gamma
+        self.C = C
+        self.tol = tol
+        self.solver = solver
+        self.washout = washout
+        self.validation = validation
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.callbacks = callbacks
+        self.warm_start = warm_start
+        self.verbose = verbose
+
+    # ------------------------------------------------------------------ fitting
+
+    def fit(self, X, y, lengths=None, X_val=None, y_val=None):
+        """Evolve a network and train its readout.
+
+        Parameters
+        ----------
+        X : list of (T_i, n_features) arrays, (n, T, n_features) array, or (T, n_features) array
+            Sequences; a 2-D array is one sequence, or with `lengths` several laid end to end.
+        y : targets with the structure of X
+            One label a step, or rows of 0 and 1 for several outputs at once; for a list or 3-D X also one label a
+            sequence, which is read off the last step.
+        lengths : sequence of int, optional
+        X_val, y_val : optional
+            Sequences held out for the fitness, in a container of the same kinds (not laid end to end).
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError
+            A parameter out of range, or data that are empty, ragged in the wrong place or not finite.
+        KeyboardInterrupt
+            On Ctrl-C. The best network so far is kept: the estimator is fitted if one generation was completed.
+        """
+        X, y, held_out = self._read(X, y, lengths, X_val, y_val)
+        labels = Labels(y, X)
+        everything, encoded, train, validation = self._divide(X, y, labels.encode, held_out)
+        problem = self._pose(
+            share_prefixes(everything), encoded, train, validation, exclusive=not labels.multilabel
+        )
+        learned = {
+            "n_features_in_": X.rows.shape[1], "classes_": labels.classes, "_multilabel": labels.multilabel,
+            "_per_sequence": y.per_sequence,
+        }  # fmt: skip
+        self._evolve(problem, lambda _genome: learned)
+        return self
+
+    def decision_function(self, X, lengths=None):
+        """Decision values: positive where an output says yes.
+
+        Returns
+        -------
+        The structure of X with one value a step (two classes; positive means ``classes_[1]``) or one a step and
+        output; without the steps where the model was trained with one label a sequence.
+        """
+        return self._apply(self._shape, X, lengths)
+
+    def predict(self, X, lengths=None):
+        """Labels, in the structure of X, or one a sequence where the model was trained so."""
+        return self._apply(self._answer, X, lengths)
+
+    def score(self, X, y, lengths=None):
+        """Share of right labels among all steps (of sequences, where the model was trained with one label each).
+
+        With several outputs a step counts as right only if all its outputs are.
+        """
+        predicted, true, _ = self._predicted_and_true(X, y, lengths)
+        right = predicted == true
+        return float(np.mean(right.all(axis=1) if right.ndim == 2 else right))
+
+    def stream(self) -> ClassifierStream:
+        """An explicit stateful reader that starts from the zero state; the estimator itself keeps no state."""
+        check_is_fitted(self, "readout_")
+        return ClassifierStream(self)
+
+    def _shape(self, decisions: FloatArray) -> FloatArray:
+        return decisions[:, 0] if decisions.shape[1] == 1 and not self._multilabel else decisions
+
+    def _answer(self, decisions: FloatArray) -> NDArray[Any]:
+        if self._multilabel:
+            return (decisions > 0).astype(np.int64)
+        if decisions.shape[1] == 1:
+            return self.classes_[(decisions[:, 0] > 0).astype(np.intp)]
+        return self.classes_[decisions.argmax(axis=1)]
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_label = True
+        return tags
+
+
+class ClassifierStream(Stream):
+    """A reader that also gives decision values."""
+
+    def decision_function(self, X) -> FloatArray:
+        """Decision values of the next steps."""
+        return self._estimator._shape(self._estimator.readout_.decide(self.transform(X)))

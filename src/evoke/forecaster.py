@@ -1,0 +1,422 @@
+"""Continuation of series by a network that reads its own output."""
+
+from __future__ import annotations
+
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.metrics import r2_score
+from sklearn.utils.validation import check_is_fitted
+
+from evoke import _evaluate, _lstm
+from evoke.base import BaseEvoke, rows_behind_washout
+from evoke.parameters import check_choice, check_positive
+from evoke.sequences import Sequences, Targets, share_prefixes
+from evoke.series import Series, as_external, as_series, inputs_of, runs_with_free_ends
+
+__all__ = ["EvokeForecaster", "SeriesStream"]
+
+FloatArray = NDArray[np.float64]
+
+
+class EvokeForecaster(BaseEvoke):
+    """Continuation of series: an evolved LSTM network whose output is fed back as its input (paper, section 3.2).
+
+    The inputs of step t are ``[X(t) | feedback_scale * y(t - 1)]`` with y(-1) = 0, the target is y(t): the paper's
+    backprojection. In training the true y is fed back (teacher forcing), in `generate` the network's own output.
+
+    Parameters
+    ----------
+    n_cells : int, default=10
+        Memory cells H.
+    cell : {"lstm", "evolino"}, default="evolino"
+        ``"lstm"``: s = i tanh(z) + f s, phi = o tanh(s). ``"evolino"``: s = i z + f s, phi = tanh(o s).
+    gate_bias : tuple of 3 floats, default=(0.0, 0.0, 0.0)
+        Constant biases of the input, forget and output gates.
+    weight_range : float, default=0.5
+        Initial weights are uniform in [-weight_range, weight_range].
+    n_generations : int, default=50
+    subpopulation_size : int, default=40
+        Chromosomes in the subpopulation of each cell.
+    n_trials : int, default=5
+        Networks that each chromosome takes part in per generation.
+    mutation_scale : float, default=0.01
+        Half of the Cauchy noise lies within +- this scale (the paper's alpha).
+    burst_patience : int or None, default=5
+        Generations without improvement that set off burst mutation; None: never.
+    burst_scale : float or None, default=None
+        Noise scale of burst mutation; None: `mutation_scale`.
+    credit : {"best", "mean"}, default="best"
+        A chromosome is scored by the best or by the mean of the networks it took part in.
+    objective : {"squared", "hinge", "count"}, default="squared"
+        Error of a prediction: its square, its absolute value beyond `epsilon`, or whether it is off by more than
+        `epsilon`; summed over outputs and steps.
+    readout : {"svm", "lssvm", "pinv"}, default="lssvm"
+        Support vector regression, least-squares support vector machines, or linear weights by the pseudoinverse; one
+        an output.
+    kernel : {"rbf", "linear", "poly"}, default="rbf"
+    gamma : float, default=0.25
+        Kernel width, exp(-gamma |x - y|^2). The paper's "standard deviation 2.0" means 1/4 in its SVM software.
+    C : float, default=1e8
+        Capacity: the price of an error beyond `epsilon`, of a squared error with ``readout="lssvm"``.
+    epsilon : float, default=1e-3
+        Errors that support vector regression and the objectives "hinge" and "count" leave free.
+    tol : float, default=1e-3
+        Tolerance of the SVM solver.
+    solver : {"auto", "native", "thundersvm"}, default="auto"
+        What trains the support vector machines of ``readout="svm"``.
+    washout : int, default=0
+        Steps at the beginning of every series that are neither trained on nor judged.
+    feedback_scale : float, default=0.3
+        Factor of the values that are fed back into the network.
+    validation : "half" or float, default="half"
+        The part held out for the fitness: the second half of the steps behind the washout (of the series, if there are
+        several), or the last fraction of them. Not used where `fit` is given ``y_val``.
+    validation_mode : {"teacher", "free"}, default="teacher"
+        How the held-out part is judged. "teacher": by the errors one step ahead, the network being told the true values
+        (paper, section 3.2). "free": by the errors of a run on its own output, which begins where the held-out part
+        does; in a whole series behind the washout, or behind its first step if there is none.
+    random_state : int, SeedSequence, Generator, RandomState or None, default=None
+    n_jobs : int or None, default=None
+        Threads, through joblib. The result does not depend on it.
+    callbacks : list of callables or None, default=None
+        Called after every generation with its record and the ESP engine; a true result ends the evolution.
+    warm_start : bool, default=False
+        Whether `fit` goes on from the population of the last fit. The data may differ, in which case the best network
+        so far is judged anew; the parameters of the evolution and the number of features may not.
+    verbose : int, default=0
+        1 prints a line a generation to stderr.
+
+    Attributes
+    ----------
+    n_outputs_ : int
+    n_features_in_ : int
+        External inputs; 0 without X.
+    genome_ : ndarray of shape (n_cells, 4 * (n_features_in_ + n_outputs_ + n_cells))
+        Weights of the best network. A row is a cell: [z | input | forget | output] x [inputs, outputs fed back, cells].
+    readout_ : FittedReadout
+        Its support vectors, weights, intercepts and duality gaps.
+    history_ : list of dict
+        One record a generation.
+    best_fitness_ : float
+        Training plus validation error of the best network.
+    n_evaluations_ : int
+        Networks evaluated.
+
+    Examples
+    --------
+    >>> from evoke import EvokeForecaster, tasks
+    >>> y = tasks.superimposed_sines(2, 300)
+    >>> model = EvokeForecaster(washout=50, n_generations=5, random_state=0).fit(y)
+    >>> model.generate(10).shape
+    (10,)
+    """
+
+    def __init__(
+        self,
+        n_cells=10,
+        cell="evolino",
+        gate_bias=(0.0, 0.0, 0.0),
+        weight_range=0.5,
+        n_generations=50,
+        subpopulation_size=40,
+        n_trials=5,
+        mutation_scale=0.01,
+        burst_patience=5,
+        burst_scale=None,
+        credit="best",
+        objective="squared",
+        readout="lssvm",
+        kernel="rbf",
+        gamma=0.25,
+        C=1e8,
+        epsilon=1e-3,
+        tol=1e-3,
+        solver="auto",
+        washout=0,
+        feedback_scale=0.3,
+        validation="half",
+        validation_mode="teacher",
+        random_state=None,
+        n_jobs=None,
+        callbacks=None,
+        warm_start=False,
+        verbose=0,
+    ):
+        self.n_cells = n_cells
+        self.cell = cell
+        self.gate_bias = gate_bias
+        self.weight_range = weight_range
+        self.n_generations = n_generations
+        self.subpopulation_size = subpopulation_size
+        self.n_trials = n_trials
+        self.mutation_scale = mutation_scale
+        self.burst_patience = burst_patience
+        self.burst_scale = burst_scale
+        self.credit = credit
+        self.objective = objective
+        self.readout = readout
+        self.kernel = kernel
+        self.gamma = gamma
+        self.C = C
+        self.epsilon = epsilon
+        self.tol = tol
+        self.solver = solver
+        self.washout = washout
+        self.feedback_scale = feedback_scale
+        self.validation = validation
+        self.validation_mode = validation_mode
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.callbacks = callbacks
+        self.warm_start = warm_start
+        self.verbose = verbose
+
+    # ------------------------------------------------------------------ fitting
+
+    # ------------------------------------------------------------------ fitting
+
+    def fit(self, y, X=None, y_val=None, X_val=None):
+        """Evolve a network and train its readout.
+
+        Parameters
+        ----------
+        y : (T,) or (T, n_outputs) array, or list of such
+            One series, or several that may differ in length.
+        X : (T, n_features) array, or list of such, optional
+            External inputs: one row for every step of y.
+        y_val, X_val : optional
+            Whole series held out for the fitness, of the same kind as y and X.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError
+            A parameter out of range, a series no longer than the washout, data that are not finite, lengths of X and y
+            that differ.
+        KeyboardInterrupt
+            On Ctrl-C. The best network so far is kept: the estimator is fitted if one generation was completed.
+        """
+        self._check_parameters()
+        series = as_series(y)
+        y = series.sequences
+        external = as_external(X, y.lengths, y.container == "list", None, "X", "y")
+        inputs = inputs_of(y, external, self.feedback_scale)
+        held_out = self._held_out(y_val, X_val, series, external.shape[1])
+        inputs_and_held_out, targets, train, validation = self._divide(
+            inputs, Targets(y.rows, False), lambda targets, _inputs, _name: targets.values, held_out, "y"
+        )
+        if self.validation_mode == "free":
+            runs, free, validation = runs_with_free_ends(inputs_and_held_out, validation)
+        else:
+            runs, free = share_prefixes(inputs_and_held_out), None
+        feedback_scale = float(self.feedback_scale)
+        problem = self._pose(runs, targets, train, validation, free=free, feedback_scale=feedback_scale)
+        last = slice(*inputs.offsets[-2:])
+
+        def learned(genome: FloatArray) -> dict[str, Any]:
+            offsets = np.array([0, last.stop - last.start])
+            _, states = _lstm.sequences(genome, inputs.rows[last], offsets, problem.cell, problem.gate_bias)
+            return {
+                "n_features_in_": external.shape[1], "n_outputs_": y.rows.shape[1], "_flat": series.flat,
+                "_feedback_scale": feedback_scale, "_state": states[0], "_last": y.rows[-1].copy(),
+            }  # fmt: skip
+
+        self._evolve(problem, learned)
+        return self
+
+    def _check_parameters(self):
+        super()._check_parameters()
+        check_positive("feedback_scale", self.feedback_scale)
+        check_choice("validation_mode", self.validation_mode, ("teacher", "free"))
+
+    def _held_out(self, y_val, X_val, series: Series, n_features: int) -> tuple[Sequences, Targets] | None:
+        if y_val is None:
+            if X_val is not None:
+                raise ValueError("X_val goes with y_val, which is missing")
+            return None
+        held_out = as_series(y_val, "y_val")
+        y = held_out.sequences
+        if held_out.flat != series.flat or y.rows.shape[1] != series.sequences.rows.shape[1]:
+            raise ValueError("y_val must be of the same kind as y: as many dimensions and outputs")
+        external = as_external(X_val, y.lengths, y.container == "list", n_features, "X_val", "y_val")
+        return inputs_of(y, external, self.feedback_scale), Targets(y.rows, False)
+
+    # ------------------------------------------------------------------ use: told the series
+
+    def predict_one_step(self, y, X=None):
+        """Predictions of every value of given series from the true values before it (teacher forcing).
+
+        Returns
+        -------
+        The structure of y. The predictions within the washout are those of a network that has yet to find its phase.
+        """
+        series, phi = self._follow(y, X)
+        return series.mirror(self.readout_.decide(phi))
+
+    def transform(self, y, X=None):
+        """Activations of the cells on given series, the paper's phi(t).
+
+        Returns
+        -------
+        The structure of y with n_cells columns.
+        """
+        series, phi = self._follow(y, X)
+        return series.sequences.mirror(phi)
+
+    def score(self, y, X=None):
+        """R^2 of the predictions one step ahead behind the washout, averaged over the outputs.
+
+        For an output that does not vary it is 1 if every prediction is exact and 0 otherwise. The error of a free run
+        is that of `generate`, for instance by `evoke.tasks.nrmse`.
+        """
+        series, phi = self._follow(y, X)
+        rows = rows_behind_washout(series.sequences, self._washout, "y")
+        return float(r2_score(series.sequences.rows[rows], self.readout_.decide(phi[rows])))
+
+    def _follow(self, y, X, name: str = "y") -> tuple[Series, FloatArray]:
+        """The series and the activations of the network that is told them."""
+        series = self._checked(y, name)
+        lengths, several = series.sequences.lengths, series.sequences.container == "list"
+        external = as_external(X, lengths, several, self.n_features_in_, "X", name)
+        return series, self._activations(inputs_of(series.sequences, external, self._feedback_scale))
+
+    def _checked(self, y, name: str) -> Series:
+        check_is_fitted(self, "readout_")
+        series = as_series(y, name)
+        n_outputs = series.sequences.rows.shape[1]
+        if n_outputs != self.n_outputs_:
+            raise ValueError(f"{name} has {n_outputs} columns, but the model was trained with {self.n_outputs_}")
+        return series
+
+    # ------------------------------------------------------------------ use: left alone
+
+    def generate(self, n_steps, context=None, X=None):
+        """Continue a series from the network's own output.
+
+        Parameters
+        ----------
+        n_steps : int
+            0 is allowed.
+        context : (T,) or (T, n_outputs) array, optional
+            The series to be continued, which the network is told first. By default the (last) series of `fit`.
+        X : (n_steps, n_features) array, or with `context` (T + n_steps, n_features), optional
+            External inputs, where the model was trained with some: those of the context and of the steps generated.
+
+        Returns
+        -------
+        ndarray of shape (n_steps,) or (n_steps, n_outputs)
+            As y in `fit`. The model keeps no state: the same call gives the same values.
+
+        Raises
+        ------
+        ValueError
+            A negative n_steps; a context or X that do not fit the model or are not finite.
+        FloatingPointError
+            The run diverges: an output is not finite.
+        """
+        check_is_fitted(self, "readout_")
+        if not isinstance(n_steps, Integral) or isinstance(n_steps, bool) or n_steps < 0:
+            raise ValueError(f"n_steps must be an integer of at least 0, got {n_steps!r}")
+        if context is None:
+            external = as_external(X, np.array([n_steps]), False, self.n_features_in_, "X", "what is generated")
+            state, last = self._state, self._last
+        else:
+            series = self._checked(context, "context").sequences
+            if series.container != "2d":
+                raise ValueError("context must be one series, got a list")
+            told = len(series.rows)
+            external = as_external(
+                X, np.array([told + n_steps]), False, self.n_features_in_, "X", "context with what is generated"
+            )
+            inputs = inputs_of(series, external[:told], self._feedback_scale)
+            _, states = _lstm.sequences(self.genome_, inputs.rows, inputs.offsets, self._cell, self._gate_bias)
+            state, last, external = states[0], series.rows[-1], external[told:]
+        values, _ = self._run_free(external, last, state)
+        odd = ~np.isfinite(values).all(axis=1)
+        if odd.any():
+            raise FloatingPointError(f"the free run diverges: its output is not finite at step {int(np.argmax(odd))}")
+        return values[:, 0] if self._flat else values
+
+    def predict(self, fh, X=None):
+        """Values at a forecasting horizon behind the end of the (last) series of `fit`.
+
+        Parameters
+        ----------
+        fh : int or array_like of int
+            Steps ahead, each at least 1; 3 means the third value behind the end, and it alone.
+        X : (max(fh), n_features) array, optional
+            External inputs of the steps up to the furthest.
+
+        Returns
+        -------
+        ndarray of shape (n,) or (n, n_outputs)
+            A value for each element of `fh`, in its order.
+        """
+        check_is_fitted(self, "readout_")
+        steps = np.atleast_1d(np.asarray(fh))
+        if steps.ndim != 1 or steps.size == 0 or steps.dtype.kind not in "iu" or (steps < 1).any():
+            raise ValueError(f"fh must be steps ahead, integers of at least 1, got {fh!r}")
+        return self.generate(int(steps.max()), X=X)[steps.astype(np.intp) - 1]
+
+    def stream(self) -> SeriesStream:
+        """An explicit stateful reader that starts from the zero state; the estimator itself keeps no state."""
+        check_is_fitted(self, "readout_")
+        return SeriesStream(self)
+
+    def _run_free(self, external: FloatArray, last: FloatArray, state: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Outputs on external inputs (n_steps, n_features) after the values `last`, and the state they end in."""
+        inputs = np.zeros((len(external), self.n_features_in_ + self.n_outputs_))
+        inputs[:, : self.n_features_in_] = external
+        inputs[:1, self.n_features_in_ :] = self._feedback_scale * last
+        readout = self.readout_
+        return _evaluate.run_free_one(
+            self.genome_, inputs, self._feedback_scale, self._cell, self._gate_bias, state, readout.support_vectors,
+            readout.dual_coef, readout.intercept, readout.kernel, readout.gamma, readout.coef0, readout.degree,
+        )  # fmt: skip
+
+
+class SeriesStream:
+    """Reads a series value by value and says what comes next: the state of the cells is carried from call to call.
+
+    Fed with its own answers it gives the bits of `EvokeForecaster.generate`.
+    """
+
+    def __init__(self, estimator: EvokeForecaster):
+        self._estimator = estimator
+        self.reset()
+
+    def reset(self) -> None:
+        """Back to the zero state."""
+        self._state = np.zeros((2, len(self._estimator.genome_)))
+
+    def step(self, y, x=None) -> FloatArray:
+        """Prediction (n_outputs,) of the next value.
+
+        Parameters
+        ----------
+        y : float or (n_outputs,) array
+            The value before it; 0 before the first.
+        x : float or (n_features,) array, optional
+            The external inputs of the step that is predicted.
+        """
+        model = self._estimator
+        last = self._row("y", y, model.n_outputs_)
+        external = self._row("x", () if x is None else x, model.n_features_in_)
+        values, self._state = model._run_free(external[None], last, self._state)
+        return values[0]
+
+    @staticmethod
+    def _row(name: str, value: Any, n: int) -> FloatArray:
+        try:
+            row = np.asarray(value, dtype=np.float64).reshape(-1)
+        except (TypeError, ValueError):
+            raise ValueError(f"{name} must be {n} number(s), got {value!r}") from None
+        if len(row) != n or not np.isfinite(row).all():
+            raise ValueError(f"{name} must be {n} finite number(s), got {value!r}")
+        return row
