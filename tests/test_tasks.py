@@ -1,5 +1,6 @@
 import numpy as np
 import pytest
+from scipy.integrate import solve_ivp
 
 from evoke import tasks
 
@@ -205,3 +206,142 @@ def test_a_huge_single_string():
     assert len(reader.pieces) > 1
     assert sum(map(len, reader.pieces)) == 3 * n + 1
     assert not tasks.anbncn_accepts(Reader((3 * n, 3)), n)
+
+
+# ---- superimposed sines
+
+
+def test_the_two_sines_of_the_paper():
+    x = np.arange(1, 1001)
+    y = tasks.superimposed_sines()
+    np.testing.assert_allclose(y, np.sin(0.2 * x) + np.sin(0.311 * x), rtol=0, atol=1e-13)
+    split = tasks.SINES_SPLIT
+    assert (split.washout, split.train_end, split.validation_end, split.test_end) == (100, 400, 700, 1000)
+    assert y[split.validation_end : split.test_end].var() == pytest.approx(0.949, abs=5e-4)
+
+
+@pytest.mark.parametrize("n_waves", range(1, 9))
+def test_every_wave_adds_its_frequency(n_waves):
+    y = tasks.superimposed_sines(n_waves, 50, start=-3)
+    less = tasks.superimposed_sines(n_waves - 1, 50, start=-3) if n_waves > 1 else 0.0
+    frequency = (0.2, 0.311, 0.42, 0.51, 0.63, 0.74, 0.85, 0.97)[n_waves - 1]
+    np.testing.assert_allclose(y - less, np.sin(frequency * np.arange(-3, 47)), atol=1e-13)
+
+
+def test_sines_begin_anywhere():
+    whole = tasks.superimposed_sines(3, 100)
+    np.testing.assert_array_equal(tasks.superimposed_sines(3, 40, start=61), whole[60:])
+    assert tasks.superimposed_sines(2, 0).shape == (0,)
+
+
+@pytest.mark.parametrize("arguments, error", [((0,), ValueError), ((9,), ValueError), ((2.0,), TypeError),
+                                              ((2, -1), ValueError), ((2, 5.0), TypeError)])  # fmt: skip
+def test_bad_arguments_of_sines(arguments, error):
+    with pytest.raises(error, match=r"n_(waves|steps) must be"):
+        tasks.superimposed_sines(*arguments)
+
+
+# ---- Mackey-Glass
+
+
+def by_method_of_steps(history, tau, n_delays):
+    """The solution on n_delays intervals of one delay each, as a function of time: SciPy at a tight tolerance."""
+    pieces = [lambda t: np.full_like(t, history)]
+    for k in range(n_delays):
+        before, start = pieces[-1], k * tau
+        solution = solve_ivp(
+            lambda t, x, before=before: 0.2 * before(t - tau) / (1 + before(t - tau) ** 10) - 0.1 * x,
+            (start, start + tau), [pieces[-1](np.array(start)) if k else history], rtol=1e-11, atol=1e-12,
+            dense_output=True,
+        )  # fmt: skip
+        pieces.append(lambda t, sol=solution.sol: sol(t)[0])
+    return lambda t: pieces[1 + min(int(t // tau), n_delays - 1)](np.array(float(t)))
+
+
+@pytest.mark.parametrize("tau, step", [(17.0, 0.1), (17.0, 0.5), (3.5, 0.05), (0.5, 0.5)])
+def test_mackey_glass_solves_its_equation(tau, step):
+    n = int(4 * tau)
+    x = tasks.mackey_glass(n, tau, step=step, n_discard=0, random_state=3)
+    history = np.random.default_rng(3).uniform(1.1, 1.3)
+    exact = by_method_of_steps(history, tau, 4)
+    # the fourth order: at half a unit of time the error is 625 times that at a tenth
+    np.testing.assert_allclose(x, [exact(t) for t in range(1, n + 1)], rtol=0, atol=2e-4 * step**4 + 1e-9)
+
+
+def test_mackey_glass_is_chaotic_at_17_and_repeats_at_a_seed():
+    x = tasks.mackey_glass(1500)
+    assert x.shape == (1500,)
+    assert 0.2 < x.min() < 0.5 and 1.2 < x.max() < 1.4
+    np.testing.assert_array_equal(x, tasks.mackey_glass(1500, random_state=0))
+    np.testing.assert_array_equal(x[100:], tasks.mackey_glass(1400, n_discard=1100))
+    assert np.abs(x - tasks.mackey_glass(1500, random_state=1)).max() > 0.1
+    assert np.ptp(tasks.mackey_glass(50, tau=2.0)) < 1e-6  # a short delay comes to rest
+    assert tasks.mackey_glass(0).shape == (0,)
+
+
+@pytest.mark.parametrize(
+    "more, error, name",
+    [
+        (dict(tau=0.0), ValueError, "tau"), (dict(tau=-17.0), ValueError, "tau"), (dict(tau=17.03), ValueError, "tau"),
+        (dict(tau=np.nan), ValueError, "tau"), (dict(tau=np.inf), ValueError, "tau"),
+        (dict(step=0.3), ValueError, "step"), (dict(step=0.0), ValueError, "step"), (dict(step=2), ValueError, "step"),
+        (dict(step=np.nan), ValueError, "step"), (dict(n_discard=-1), ValueError, "n_discard"),
+        (dict(n_discard=1.0), TypeError, "n_discard"),
+    ],
+)  # fmt: skip
+def test_bad_arguments_of_mackey_glass(more, error, name):
+    with pytest.raises(error, match=f"^{name} must be"):
+        tasks.mackey_glass(10, **more)
+
+
+# ---- scores and baseline
+
+
+def test_nrmse():
+    true = np.array([1.0, 2.0, 3.0, 6.0])
+    assert tasks.nrmse(true, true) == 0.0
+    assert tasks.nrmse(true, np.full(4, true.mean())) == pytest.approx(1.0)
+    assert tasks.nrmse(true, true + 0.5) == pytest.approx(0.5 / true.std())
+    both = np.column_stack([true, 10 * true])
+    off = both + [0.5, 0.0]
+    assert tasks.nrmse(both, off) == pytest.approx(np.sqrt(0.25 / (101 * true.var())))
+    # the paper's 0.021 over the 300 test points
+    test = tasks.superimposed_sines()[700:]
+    assert tasks.nrmse(test, test + np.sqrt(0.021 / 300)) == pytest.approx(8.6e-3, abs=5e-5)
+
+
+@pytest.mark.parametrize("true, predicted", [([1.0, 2.0], [1.0]), ([], []), ([3.0, 3.0], [3.0, 1.0]),
+                                             ([[1.0], [2.0]], [1.0, 2.0])])  # fmt: skip
+def test_refused_scores(true, predicted):
+    with pytest.raises(ValueError, match=r"^true "):
+        tasks.nrmse(true, predicted)
+
+
+@pytest.mark.parametrize("n_waves, limit", [(2, 1e-12), (5, 1e-11), (8, 1e-10)])
+def test_a_linear_window_is_exact_on_sines(n_waves, limit):
+    y = tasks.superimposed_sines(n_waves)
+    values = tasks.linear_window(y, 400, 300)
+    assert values.shape == (300,)
+    assert tasks.nrmse(y[400:700], values) < limit
+
+
+def test_a_linear_window_by_hand():
+    y = np.random.default_rng(0).normal(size=40)
+    rows = np.array([y[t - 3 : t] for t in range(3, 30)])
+    weights = np.linalg.pinv(rows) @ y[3:30]
+    known = y[:30].tolist()
+    for _ in range(10):
+        known.append(float(np.dot(known[-3:], weights)))
+    np.testing.assert_allclose(tasks.linear_window(y, 30, 10, order=3), known[30:], atol=1e-12)
+    np.testing.assert_array_equal(tasks.linear_window(y[:30], 30, 10, order=3), tasks.linear_window(y, 30, 10, order=3))
+    assert tasks.linear_window(y, 30, 0, order=3).shape == (0,)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [(np.zeros((5, 2)), 5, 1, 2), ([1.0, np.nan, 2.0], 3, 1, 1), (np.zeros(50), 40, 1), (np.zeros(50), 51, 1),
+     (np.zeros(50), 45, -1), (np.zeros(50), 45, 1, 0)],
+)  # fmt: skip
+def test_refused_windows(arguments):
+    with pytest.raises(ValueError, match=r"^(series|n_train|n_test|order) must be"):
+        tasks.linear_window(*arguments)

@@ -209,7 +209,7 @@ def mackey_glass(
     """
     n_values = _check_n(n_discard, "n_discard", 0) + _check_n(n_steps, "n_steps", 0)
     per_unit = round(1.0 / step) if 0.0 < step <= 1.0 else 0
-    if abs(per_unit * step - 1.0) > 1e-9:
+    if not abs(per_unit * step - 1.0) < 1e-9:
         raise ValueError(f"step must be a whole fraction of 1, got {step!r}")
     lag = round(tau * per_unit) if 0.0 < tau < np.inf else 0
     if lag < 1 or abs(lag - tau * per_unit) > 1e-9 * lag:
