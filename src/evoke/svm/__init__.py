@@ -1,0 +1,10 @@
+"""Support vector machines on small dense problems, in double precision, trained by the native solver or ThunderSVM."""
+
+from __future__ import annotations
+
+from evoke.svm._lssvm import LSSVC, LSSVR
+from evoke.svm._solve import Solution, solve
+from evoke.svm._svc import SVC
+from evoke.svm._svr import SVR
+
+__all__ = ["LSSVC", "LSSVR", "SVC", "SVR", "Solution", "solve"]

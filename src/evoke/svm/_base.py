@@ -1,0 +1,236 @@
+"""What the kernel machines share: checks of parameters and data, kernel parameters, decision values."""
+
+from __future__ import annotations
+
+import math
+import numbers
+import sys
+import warnings
+
+import numpy as np
+from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import check_array, check_scalar, compute_class_weight
+from sklearn.utils.multiclass import check_classification_targets, type_of_target
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from evoke import _svm
+
+_INT32_MAX = 2**31 - 1
+
+SOLVERS = ("auto", "native", "thundersvm")
+
+
+def check_real(value, name, *, above=None, least=-sys.float_info.max):
+    """A finite real number above one value, or at least another."""
+    bound, sides = (least, "left") if above is None else (above, "neither")
+    # scikit-learn's own check takes ten times as long, and there are six numbers.
+    if isinstance(value, (float, int)) and bound <= value <= sys.float_info.max and value != above:
+        return
+    check_scalar(value, name, numbers.Real, min_val=bound, include_boundaries=sides)
+    if isinstance(value, int) or not math.isfinite(value):
+        raise ValueError(f"{name} == {value}, must be finite.")
+
+
+def check_integer(value, name, *, least):
+    """An integer that fits into 32 bits."""
+    if type(value) is not int or not least <= value <= _INT32_MAX:
+        check_scalar(value, name, numbers.Integral, min_val=least, max_val=_INT32_MAX)
+
+
+def check_choice(value, name, choices):
+    """One of several names."""
+    if not isinstance(value, str) or value not in choices:
+        raise ValueError(f"{name} == {value!r}, must be one of {', '.join(map(repr, choices))}.")
+
+
+def is_clean(array, ndim):
+    """Whether scikit-learn's validation would find nothing to do: its checks take longer than training a small machine.
+
+    A sum of squares that is finite is a sum of finite values; where it overflows, scikit-learn looks again.
+    """
+    return (
+        type(array) is np.ndarray
+        and array.dtype == np.float64
+        and array.ndim == ndim
+        and array.size > 0
+        and array.flags.c_contiguous
+        and math.isfinite(np.vdot(array, array))
+    )
+
+
+def check_weights(sample_weight, n, codes=None, classes=()):
+    """Weights of shape (n,), finite, not negative and not all zero, nor all of a class."""
+    weights = check_array(sample_weight, dtype=np.float64, ensure_2d=False, input_name="sample_weight")
+    if weights.shape != (n,):
+        raise ValueError(f"sample_weight has shape {weights.shape}, must be ({n},): one weight for each row of X")
+    if weights.min() < 0.0:
+        raise ValueError(f"sample_weight holds {weights.min()}, weights must not be negative")
+    for k, label in enumerate(classes):
+        if not weights[codes == k].any():
+            raise ValueError(f"sample_weight is zero for all rows of class {label!r}: it cannot be learned")
+    if not weights.any():
+        raise ValueError("sample_weight is zero for all rows of X: there is nothing to learn from")
+    return weights
+
+
+def weighted_C(C, *weights):
+    """C times the weights of classes and rows, positive and finite."""
+    with np.errstate(over="ignore", under="ignore"):
+        bound = math.prod(weights, start=float(C))
+    if not (np.isfinite(bound).all() and bound.min() > 0.0):
+        raise ValueError(f"C == {C} times class_weight and sample_weight is out of the range of float64")
+    return bound
+
+
+def class_weights(class_weight, classes, y):
+    """Factor of C for each class, positive and finite."""
+    weights = compute_class_weight(class_weight, classes=classes, y=y)
+    for label, weight in zip(classes, weights, strict=True):
+        if not (math.isfinite(weight) and weight > 0):
+            raise ValueError(f"class_weight of class {label!r} is {weight}, must be positive and finite")
+    return weights
+
+
+def encode(y):
+    """Sorted classes and the class number of every label.
+
+    Real numbers are labels where they repeat; where they hardly do, it is a regression target that came by mistake.
+    """
+    if y.dtype.kind in "biu" and y.dtype.isnative:
+        # Two classes are found without sorting.
+        low, high = y.min(), y.max()
+        codes = y == high
+        if low != high and np.count_nonzero(codes) + np.count_nonzero(y == low) == len(y):
+            return np.array([low, high]), codes.view(np.int8)
+    classes, codes = np.unique(y, return_inverse=True)
+    if not (type_of_target(y) == "continuous" and len(classes) <= max(2, len(y) // 2)):
+        check_classification_targets(y)
+    if len(classes) < 2:
+        raise ValueError(f"The number of classes has to be greater than one; got {len(classes)} class: {classes[0]!r}")
+    return classes, codes
+
+
+class KernelMachine(BaseEstimator):
+    """A decision function ``sum_i dual_coef_[i] K(support_vectors_[i], x) + intercept_``."""
+
+    def _check_kernel(self):
+        """Parameters that every kernel machine has."""
+        check_real(self.C, "C", above=0)
+        check_choice(self.kernel, "kernel", _svm.KERNELS)
+        check_integer(self.degree, "degree", least=0)
+        if isinstance(self.gamma, str):
+            check_choice(self.gamma, "gamma", ("scale", "auto"))
+        else:
+            check_real(self.gamma, "gamma", above=0)
+        check_real(self.coef0, "coef0")
+
+    def _validate(self, X, y, clean_y, **options):
+        """Rows and targets of a fit. `clean_y` says whether y, an ndarray of as many rows, can stay as it is."""
+        if is_clean(X, 2) and type(y) is np.ndarray and y.ndim >= 1 and len(y) == len(X) and clean_y(y):
+            self.n_features_in_ = X.shape[1]
+            vars(self).pop("feature_names_in_", None)
+            return X, y
+        return validate_data(self, X, y, dtype=np.float64, order="C", **options)
+
+    def _validate_classes(self, X, y):
+        """Rows, labels and class numbers; the classes are kept."""
+        X, y = self._validate(X, y, lambda y: y.ndim == 1 and y.dtype.kind in "biuU")
+        self.classes_, codes = encode(y)
+        return X, y, codes
+
+    def _kernel(self, X):
+        """The kernel and its parameters in numbers; gamma is kept for predictions."""
+        self._gamma = _effective_gamma(self.gamma, X)
+        return {"kernel": self.kernel, "gamma": self._gamma, "coef0": float(self.coef0), "degree": int(self.degree)}
+
+    def _decide(self, X, coefficients):
+        """Decision values (n_samples, n_outputs) from coefficients (n_support, n_outputs)."""
+        if not (is_clean(X, 2) and X.shape[1] == self.n_features_in_ and not hasattr(self, "feature_names_in_")):
+            X = validate_data(self, X, dtype=np.float64, order="C", reset=False)
+        decisions = _svm.decide(
+            *(X, self.support_vectors_, np.ascontiguousarray(coefficients), self.intercept_),
+            *(self.kernel, self._gamma, float(self.coef0), int(self.degree)),
+        )
+        if not np.isfinite(decisions).all():
+            raise ValueError(f"the kernel overflows on X with values up to {np.abs(X).max():.3g}; scale X")
+        return decisions
+
+
+class IterativeMachine(KernelMachine):
+    """A kernel machine that is trained by :func:`evoke.svm.solve`."""
+
+    def _check_solver(self):
+        check_real(self.tol, "tol", above=0)
+        check_choice(self.solver, "solver", SOLVERS)
+        check_integer(self.max_iter, "max_iter", least=-1)
+        if self.max_iter == 0:
+            raise ValueError("max_iter == 0, must be -1 (the solver's own limit) or >= 1.")
+        check_real(self.cache_size, "cache_size", above=0)
+
+    def _solver(self):
+        return {
+            "tol": float(self.tol), "max_iter": int(self.max_iter), "solver": self.solver,
+            "cache_size": float(self.cache_size),
+        }  # fmt: skip
+
+    def _keep_certificates(self, solutions):
+        """Constants, steps and gaps of solutions, and a warning where one is not the optimum."""
+        self.intercept_ = np.concatenate([solution.bias for solution in solutions])
+        self.n_iter_ = np.concatenate([solution.n_iter for solution in solutions]).astype(np.int32)
+        self.dual_gap_ = np.concatenate([solution.gap for solution in solutions])
+        self.fit_status_ = int(not all(solution.converged.all() for solution in solutions))
+        if self.fit_status_:
+            worst = max(solution.violation.max() for solution in solutions)
+            warnings.warn(
+                f"the solver stopped after {self.n_iter_.max()} steps (max_iter={self.max_iter}) with a violation of "
+                f"{worst:.3g} > tol={self.tol}, see dual_gap_; scale X, lower C or raise max_iter",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
+
+
+class Regression(RegressorMixin):
+    """One value for each output; several outputs are an extension of what scikit-learn's machines can do."""
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.target_tags.multi_output = True
+        return tags
+
+    def _validate_values(self, X, y):
+        """Rows, and targets of shape (n_outputs, n_samples)."""
+        X, y = self._validate(X, y, lambda y: y.ndim <= 2 and is_clean(y, y.ndim), multi_output=True, y_numeric=True)
+        y = check_array(y, dtype=np.float64, ensure_2d=False, input_name="y")
+        self._single_output = y.ndim == 1
+        return X, np.ascontiguousarray(np.atleast_2d(y.T))
+
+    def predict(self, X):
+        """Values of the regression functions.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples,) or (n_samples, n_outputs)
+            Of as many dimensions as y had.
+        """
+        check_is_fitted(self)
+        values = self._decide(X, self.dual_coef_.T)
+        return values[:, 0] if self._single_output else values
+
+
+def _effective_gamma(gamma, X):
+    """The number that "scale" and "auto" stand for, as in scikit-learn."""
+    if gamma == "auto":
+        return 1.0 / X.shape[1]
+    if gamma != "scale":
+        return float(gamma)
+    with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
+        variance = X.var()
+        value = float(1.0 / (X.shape[1] * variance)) if variance != 0.0 else 1.0
+    if not 0.0 < value < math.inf:
+        raise ValueError(f"gamma == 'scale' needs the variance of X, which is {variance:.3g}; scale X")
+    return value

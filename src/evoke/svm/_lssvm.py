@@ -1,0 +1,269 @@
+"""Least-squares support vector machines: one linear system instead of a quadratic programme."""
+
+from __future__ import annotations
+
+import numpy as np
+from sklearn.base import ClassifierMixin
+from sklearn.utils.validation import check_is_fitted
+
+from evoke import _evaluate
+from evoke.svm._base import KernelMachine, Regression, check_weights, class_weights, weighted_C
+from evoke.svm._solve import check_kernel_range
+
+__all__ = ["LSSVC", "LSSVR"]
+
+
+class LeastSquaresMachine(KernelMachine):
+    """A kernel machine trained by one Cholesky factorisation for all outputs."""
+
+    def _fit_targets(self, X, targets, order, weights):
+        """Solve for targets (n_outputs, n_used) of the rows `order` of X with weights (n_used,)."""
+        kernel = self._kernel(X)
+        rows = np.ascontiguousarray(X[order])
+        check_kernel_range(rows, **kernel)
+        fitted = _evaluate.fit_readout(
+            rows, np.ascontiguousarray(targets), weights, "lssvm", {**kernel, "C": float(self.C)}
+        )
+        if fitted is None:
+            raise ValueError(
+                f"the kernel matrix with 1 / C on its diagonal is singular to working precision: C == {self.C} is too "
+                "large for these rows, lower it"
+            )
+        self.support_vectors_, coefficients, self.intercept_ = fitted
+        if not (np.isfinite(coefficients).all() and np.isfinite(self.intercept_).all()):
+            raise ValueError("the coefficients are not finite: X, the targets or C are too large, scale them")
+        self.dual_coef_ = np.ascontiguousarray(coefficients.T)
+        self.support_ = order.astype(np.int32)
+        self.shape_fit_ = X.shape
+
+
+class LSSVR(Regression, LeastSquaresMachine):
+    """Least-squares support vector regression, of one or several outputs over one factorisation.
+
+    Minimises ``|w|^2 / 2 + C / 2 * sum_i e_i^2`` with ``e_i = y_i - f(x_i)``, which leads to the linear system::
+
+        [K + I / C  1] [dual_coef_]   [y]
+        [1'         0] [intercept_] = [0]
+
+    It is solved in closed form for any number of outputs at the price of one [1]_. Every row becomes a support vector.
+
+    Parameters
+    ----------
+    C : float, default=1.0
+        Price of a squared error, > 0.
+    kernel : {"linear", "poly", "rbf"}, default="rbf"
+        ``x @ z``, ``(gamma * x @ z + coef0) ** degree`` or ``exp(-gamma * |x - z|**2)``.
+    degree : int, default=3
+        Degree of the polynomial kernel, >= 0.
+    gamma : {"scale", "auto"} or float, default="scale"
+        Kernel parameter, > 0. "scale" is ``1 / (n_features * X.var())``, "auto" is ``1 / n_features``.
+    coef0 : float, default=0.0
+        Constant of the polynomial kernel.
+
+    Attributes
+    ----------
+    support_ : int32 ndarray of shape (n_SV,)
+        Rows with a weight: all without `sample_weight`.
+    support_vectors_ : ndarray of shape (n_SV, n_features)
+        These rows.
+    dual_coef_ : ndarray of shape (n_outputs, n_SV)
+        Coefficients; each is C times its row's weight and error.
+    intercept_ : ndarray of shape (n_outputs,)
+        Constants of the regression functions.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the features, if `X` has names that are all strings.
+    shape_fit_ : tuple of int
+        Shape of the training rows.
+
+    See Also
+    --------
+    SVR : Errors that count from a tube on, and a few support vectors only.
+
+    References
+    ----------
+    .. [1] J. A. K. Suykens and J. Vandewalle, "Least squares support vector machine classifiers", Neural Processing
+       Letters 9(3), 1999.
+
+    Examples
+    --------
+    >>> from evoke.svm import LSSVR
+    >>> model = LSSVR(kernel="linear", C=1e6).fit([[0.0], [1.0], [2.0]], [1.0, 3.0, 5.0])
+    >>> model.predict([[3.0]]).round(3)
+    array([7.])
+    """
+
+    def __init__(self, *, C=1.0, kernel="rbf", degree=3, gamma="scale", coef0=0.0):
+        self.C = C
+        self.kernel = kernel
+        self.degree = degree
+        self.gamma = gamma
+        self.coef0 = coef0
+
+    def fit(self, X, y, sample_weight=None):
+        """Solve for the coefficients.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows, finite.
+        y : array-like of shape (n_samples,) or (n_samples, n_outputs)
+            Values, finite.
+        sample_weight : array-like of shape (n_samples,), optional
+            Factor of C for each row, >= 0. A weight of 2 is the same as the row twice, one of 0 as no such row.
+
+        Returns
+        -------
+        self : LSSVR
+
+        Raises
+        ------
+        ValueError
+            A parameter out of its range, NaN or infinity in X or y, no row with a weight, a kernel or coefficients that
+            overflow, or a C so large that the system is singular to working precision.
+        """
+        self._check_kernel()
+        X, targets = self._validate_values(X, y)
+        weights = np.ones(len(X)) if sample_weight is None else check_weights(sample_weight, len(X))
+        order = np.flatnonzero(weights)
+        weighted_C(self.C, weights[order])
+        self._fit_targets(X, targets[:, order], order, weights[order])
+        return self
+
+
+class LSSVC(ClassifierMixin, LeastSquaresMachine):
+    """Least-squares support vector classification, several classes by one against the rest over one factorisation.
+
+    The regression of :class:`LSSVR` on targets of +1 and -1: decisions are held close to them from both sides [1]_.
+
+    Parameters
+    ----------
+    C : float, default=1.0
+        Price of a squared error, > 0.
+    kernel : {"linear", "poly", "rbf"}, default="rbf"
+        ``x @ z``, ``(gamma * x @ z + coef0) ** degree`` or ``exp(-gamma * |x - z|**2)``.
+    degree : int, default=3
+        Degree of the polynomial kernel, >= 0.
+    gamma : {"scale", "auto"} or float, default="scale"
+        Kernel parameter, > 0. "scale" is ``1 / (n_features * X.var())``, "auto" is ``1 / n_features``.
+    coef0 : float, default=0.0
+        Constant of the polynomial kernel.
+    class_weight : dict, "balanced" or None, default=None
+        Factor of C for each class; "balanced" is ``n_samples / (n_classes * np.bincount(y))``.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The labels, sorted.
+    class_weight_ : ndarray of shape (n_classes,)
+        Factor of C for each class.
+    support_ : int32 ndarray of shape (n_SV,)
+        Rows with a weight: all without `sample_weight`.
+    support_vectors_ : ndarray of shape (n_SV, n_features)
+        These rows.
+    dual_coef_ : ndarray of shape (n_outputs, n_SV)
+        Coefficients of each class against the rest; of two classes only of ``classes_[1]``.
+    intercept_ : ndarray of shape (n_outputs,)
+        Constants of the decision functions.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the features, if `X` has names that are all strings.
+    shape_fit_ : tuple of int
+        Shape of the training rows.
+
+    See Also
+    --------
+    SVC : Margins that count, and a few support vectors only.
+
+    References
+    ----------
+    .. [1] J. A. K. Suykens and J. Vandewalle, "Least squares support vector machine classifiers", Neural Processing
+       Letters 9(3), 1999.
+
+    Examples
+    --------
+    >>> from evoke.svm import LSSVC
+    >>> model = LSSVC(C=10.0, gamma=0.5).fit([[0.0], [1.0], [2.0], [3.0]], ["low", "low", "high", "high"])
+    >>> model.predict([[0.4], [2.9]])
+    array(['low', 'high'], dtype='<U4')
+    """
+
+    def __init__(self, *, C=1.0, kernel="rbf", degree=3, gamma="scale", coef0=0.0, class_weight=None):
+        self.C = C
+        self.kernel = kernel
+        self.degree = degree
+        self.gamma = gamma
+        self.coef0 = coef0
+        self.class_weight = class_weight
+
+    def fit(self, X, y, sample_weight=None):
+        """Solve for the coefficients.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows, finite.
+        y : array-like of shape (n_samples,)
+            Labels of any type that sorts.
+        sample_weight : array-like of shape (n_samples,), optional
+            Factor of C for each row, >= 0. A weight of 2 is the same as the row twice, one of 0 as no such row.
+
+        Returns
+        -------
+        self : LSSVC
+
+        Raises
+        ------
+        ValueError
+            A parameter out of its range, NaN or infinity in X, a single class, a class without weight, a kernel or
+            coefficients that overflow, or a C so large that the system is singular to working precision.
+        """
+        self._check_kernel()
+        X, y, codes = self._validate_classes(X, y)
+        n_classes = len(self.classes_)
+        weights = np.ones(len(X))
+        if sample_weight is not None:
+            weights = check_weights(sample_weight, len(X), codes, self.classes_)
+        order = np.flatnonzero(weights)
+        self.class_weight_ = class_weights(self.class_weight, self.classes_, y)
+        weights = weights[order] * self.class_weight_[codes[order]]
+        weighted_C(self.C, weights)
+        positive = codes == np.arange(n_classes)[:, np.newaxis]
+        if n_classes == 2:
+            positive = positive[1:]
+        self._fit_targets(X, np.where(positive[:, order], 1.0, -1.0), order, weights)
+        return self
+
+    def decision_function(self, X):
+        """Signed confidence in the classes.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples,) or (n_samples, n_classes)
+            Two classes: positive for ``classes_[1]``. More: a column for each class against the rest.
+        """
+        check_is_fitted(self)
+        decisions = self._decide(X, self.dual_coef_.T)
+        return decisions[:, 0] if len(self.classes_) == 2 else decisions
+
+    def predict(self, X):
+        """Labels: the sign of the decision, or the class with the largest, of equals the first.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+        """
+        decisions = self.decision_function(X)
+        if decisions.ndim == 1:
+            return self.classes_[(decisions > 0.0).astype(np.intp)]
+        return self.classes_[decisions.argmax(axis=1)]

@@ -1,0 +1,219 @@
+"""The quadratic programme of all support vector machines, solved by the native solver or by ThunderSVM."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evoke import _svm
+from evoke.exceptions import SolverWarning
+
+__all__ = ["Solution", "check_kernel_range", "solve"]
+
+# What max_iter=-1 stands for: far beyond what a problem that fits in memory needs, yet an end.
+_MAX_STEPS = 10_000_000
+# ThunderSVM counts rounds of many steps each.
+_MAX_ROUNDS = 1000
+_MAX_COPIED_ROWS = 50_000
+
+# What single precision must reach, else the native solver goes on: a violation of twice tol, or of the first where tol
+# is smaller; and a gap of the second, relative to the primal objective, which bounds what is lost. Nine of ten problems
+# with C up to 100 pass, and fewer the larger C is.
+_ACCEPTED_VIOLATION = 1e-3
+_ACCEPTED_GAP = 1e-2
+
+
+@dataclass(frozen=True)
+class Solution:
+    """Solutions of the dual for several targets over the same rows: ``f(x) = sum_i beta_i K(x_i, x) + bias``.
+
+    Attributes
+    ----------
+    beta : ndarray of shape (n_targets, n)
+        Signed dual coefficients.
+    bias : ndarray of shape (n_targets,)
+    gap : ndarray of shape (n_targets,)
+        Primal minus dual objective, computed in double precision.
+    objective : ndarray of shape (n_targets,)
+        Dual objective, which is maximised.
+    violation : ndarray of shape (n_targets,)
+        By how much the optimality conditions are violated by the worst pair of rows.
+    n_iter : int64 ndarray of shape (n_targets,)
+        Steps of the native solver; those of ThunderSVM are not known and not counted.
+    converged : bool ndarray of shape (n_targets,)
+        `violation` is within `tol`, or for ThunderSVM within what single precision can reach.
+    solver : {"native", "thundersvm"}
+        The solver that was used.
+    """
+
+    beta: NDArray[np.float64]
+    bias: NDArray[np.float64]
+    gap: NDArray[np.float64]
+    objective: NDArray[np.float64]
+    violation: NDArray[np.float64]
+    n_iter: NDArray[np.int64]
+    converged: NDArray[np.bool_]
+    solver: str
+
+
+def solve(
+    X: NDArray[np.float64],
+    target: NDArray[np.float64],
+    lower: NDArray[np.float64],
+    upper: NDArray[np.float64],
+    *,
+    kernel: str,
+    gamma: float,
+    coef0: float,
+    degree: int,
+    epsilon: float,
+    tol: float,
+    max_iter: int,
+    solver: str,
+    cache_size: float = 200,
+    warn: bool = True,
+) -> Solution:
+    """Train support vector machines for one or several targets over one kernel matrix.
+
+    For each target the dual ``max target' beta - 1/2 beta' K beta - epsilon |beta|_1`` subject to ``sum(beta) = 0`` and
+    ``lower <= beta <= upper`` is solved. Classification has targets +1 and -1 with boxes [0, C] and [-C, 0] and
+    epsilon 0; regression has boxes [-C, C].
+
+    Parameters
+    ----------
+    X : C-ordered float64 ndarray of shape (n, d)
+        Finite rows, n >= 1.
+    target, lower, upper : float64 ndarray of shape (n_targets, n) or (n,)
+        ``lower <= 0 <= upper``, finite; boxes are broadcast over the targets.
+    kernel : {"linear", "poly", "rbf"}
+        ``x @ z``, ``(gamma * x @ z + coef0) ** degree`` or ``exp(-gamma * |x - z|**2)``.
+    gamma, coef0, degree : float, float, int
+        Parameters of the kernel.
+    epsilon : float
+        Half width of the tube in which errors are free, >= 0.
+    tol : float
+        Largest violation of the optimality conditions (LIBSVM's rule), > 0.
+    max_iter : int
+        Most steps of the native solver a target; -1 for 10 million.
+    solver : {"auto", "native", "thundersvm"}
+        "auto" is "native". ThunderSVM knows only bounds that are whole multiples of the smallest one of their class.
+        Where its single precision is not enough, the native solver finishes its work.
+    cache_size : float, default=200
+        Memory for rows of the kernel matrix in MiB.
+    warn : bool, default=True
+        Whether to say that the native solver finished what ThunderSVM began.
+
+    Returns
+    -------
+    Solution
+
+    Raises
+    ------
+    ValueError
+        The kernel overflows on X, or ThunderSVM cannot have these boxes.
+    ThunderSVMError
+        The library cannot be found or loaded.
+
+    Warns
+    -----
+    SolverWarning
+        ThunderSVM could not train on some target or did not reach the optimum; the native solver went on from there.
+    """
+    check_kernel_range(X, kernel, gamma, coef0, degree)
+    if target.ndim == 1:
+        target = target[np.newaxis]
+    # Of the shape of the target they are already, mostly, and broadcasting takes as long as training on a few rows.
+    if lower.shape != target.shape:
+        lower = np.broadcast_to(lower, target.shape)
+    if upper.shape != target.shape:
+        upper = np.broadcast_to(upper, target.shape)
+    max_iter = _MAX_STEPS if max_iter == -1 else max_iter
+    n = len(X)
+    cache_bytes = int(min(cache_size * 2.0**20, 8.0 * n * (n + 8)))
+    machine = _svm.Machine(X, kernel, gamma, coef0, degree, cache_bytes)
+    betas, certificates = np.zeros(target.shape), []
+    reasons = []
+    for beta, *problem in zip(betas, target, lower, upper, strict=True):
+        t, low, up = map(np.ascontiguousarray, problem)
+        reason = None
+        if solver == "thundersvm":
+            beta[:], reason = _train_thundersvm(
+                X, t, low, up, kernel=kernel, gamma=gamma, coef0=coef0, degree=degree, epsilon=epsilon, tol=tol,
+                max_iter=min(max_iter, _MAX_ROUNDS),
+            )  # fmt: skip
+            found = machine.certify(t, low, up, epsilon, tol, beta)
+            accuracy = max(2 * tol, _ACCEPTED_VIOLATION), _ACCEPTED_GAP * (found["objective"] + found["gap"])
+            if reason is None and (found["violation"] > accuracy[0] or found["gap"] > accuracy[1]):
+                reason = f"its solution has a violation of {found['violation']:.3g} and a gap of {found['gap']:.3g}"
+            found["converged"] = True
+        if reason is not None:
+            reasons.append(reason)
+        if solver != "thundersvm" or reason is not None:
+            found = machine.solve(t, low, up, epsilon, tol, max_iter, beta)
+        # Both are sums over all coefficients.
+        if not (math.isfinite(found["bias"]) and math.isfinite(found["gap"])):
+            raise ValueError("the coefficients are not finite: X, the targets or C are too large, scale them")
+        certificates.append(found)
+    if reasons:
+        warnings.warn(
+            f"ThunderSVM did not reach the optimum of {len(reasons)} of {len(target)} problem(s) and the native solver "
+            f"went on from there: {reasons[0]}",
+            SolverWarning,
+            stacklevel=2,
+        )
+    columns = {name: np.array([found[name] for found in certificates]) for name in certificates[0]}
+    return Solution(beta=betas, solver="thundersvm" if solver == "thundersvm" else "native", **columns)
+
+
+def check_kernel_range(X, kernel, gamma, coef0, degree):
+    """No kernel value between rows of X may overflow; by Cauchy and Schwarz the longest row bounds them all."""
+    if kernel == "rbf":
+        return
+    with np.errstate(over="ignore"):
+        largest = np.einsum("ij,ij->i", X, X).max()
+        if kernel == "poly":
+            largest = (gamma * largest + abs(coef0)) ** degree
+    if not np.isfinite(largest):
+        raise ValueError(
+            f"the kernel overflows: kernel={kernel!r} with gamma={gamma}, coef0={coef0}, degree={degree} on X with "
+            f"values up to {np.abs(X).max():.3g}; scale X or lower the degree"
+        )
+
+
+def _train_thundersvm(X, target, lower, upper, **parameters):
+    """Feasible coefficients from ThunderSVM, of shape (n,), and None; or zeros and why it could not train."""
+    from evoke import _thundersvm
+
+    beta = np.zeros(len(X))
+    used = np.flatnonzero(lower < upper)
+    target, lower, upper = target[used], lower[used], upper[used]
+    if not (np.any(lower < 0.0) and np.any(upper > 0.0)) or len(used) == 1:
+        return beta, None  # nothing else sums to zero
+    bound = np.maximum(-lower, upper)
+    regression = bool(np.any((lower < 0.0) & (upper > 0.0)))
+    kind = np.zeros(len(used), dtype=np.intp) if regression else (target > 0.0).astype(np.intp)
+    C = [float(bound[kind == k].min()) for k in range(kind.max() + 1)]
+    # The library knows one bound a class, so a row of weight 3 is given three times.
+    copies = np.rint(bound / np.take(C, kind))
+    if np.any(np.abs(copies * np.take(C, kind) - bound) > 1e-9 * bound) or copies.sum() > _MAX_COPIED_ROWS:
+        raise ValueError(
+            "solver='thundersvm' knows no sample_weight but whole multiples of the smallest in each class, "
+            f"{_MAX_COPIED_ROWS} rows in all; use solver='native'"
+        )
+    repeated = np.repeat(np.arange(len(used)), copies.astype(np.intp))
+    try:
+        found = _thundersvm.train(
+            X[used[repeated]], target[repeated], regression=regression, C=C if len(set(C)) > 1 else C[0], **parameters
+        )
+    except _thundersvm.ThunderSVMError as error:
+        if not _thundersvm.available():
+            raise
+        return beta, str(error)
+    found = np.bincount(repeated, found, minlength=len(used))
+    # The sum of copies at their bound is at the bound but for rounding.
+    beta[used] = np.where(np.abs(found) >= (1.0 - 1e-12) * bound, np.copysign(bound, found), found)
+    return beta, None

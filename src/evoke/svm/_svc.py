@@ -1,0 +1,255 @@
+"""C-support vector classification."""
+
+from __future__ import annotations
+
+from itertools import combinations, pairwise
+
+import numpy as np
+from sklearn.base import ClassifierMixin
+from sklearn.utils.validation import check_is_fitted
+
+from evoke.svm._base import IterativeMachine, check_choice, check_weights, class_weights, weighted_C
+from evoke.svm._solve import solve
+
+__all__ = ["SVC"]
+
+
+class SVC(ClassifierMixin, IterativeMachine):
+    """C-support vector classification, several classes by one against one.
+
+    The signs, the order and the layout of all fitted attributes are those of :class:`sklearn.svm.SVC`. What differs is
+    the solver: the native one works in double precision on the whole kernel matrix and reaches the optimum for any `C`.
+
+    Parameters
+    ----------
+    C : float, default=1.0
+        Price of a margin violation, > 0.
+    kernel : {"linear", "poly", "rbf"}, default="rbf"
+        ``x @ z``, ``(gamma * x @ z + coef0) ** degree`` or ``exp(-gamma * |x - z|**2)``.
+    degree : int, default=3
+        Degree of the polynomial kernel, >= 0.
+    gamma : {"scale", "auto"} or float, default="scale"
+        Kernel parameter, > 0. "scale" is ``1 / (n_features * X.var())``, "auto" is ``1 / n_features``.
+    coef0 : float, default=0.0
+        Constant of the polynomial kernel.
+    tol : float, default=1e-3
+        Largest violation of the optimality conditions at which training stops, > 0.
+    class_weight : dict, "balanced" or None, default=None
+        Factor of C for each class; "balanced" is ``n_samples / (n_classes * np.bincount(y))``.
+    solver : {"auto", "native", "thundersvm"}, default="auto"
+        "auto" is "native". "thundersvm" trains with the ThunderSVM library in single precision; where that is not
+        enough the native solver finishes the work, with a :class:`~evoke.exceptions.SolverWarning`.
+    max_iter : int, default=-1
+        Most steps of the solver for each pair of classes; -1 for 10 million.
+    cache_size : float, default=200
+        Memory for the kernel matrix in MiB; rows that do not fit are computed again.
+    decision_function_shape : {"ovr", "ovo"}, default="ovr"
+        Whether `decision_function` of more than two classes has a column for each class or for each pair of classes.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The labels, sorted.
+    class_weight_ : ndarray of shape (n_classes,)
+        Factor of C for each class.
+    support_ : int32 ndarray of shape (n_SV,)
+        Rows of the support vectors, class by class.
+    support_vectors_ : ndarray of shape (n_SV, n_features)
+        Support vectors.
+    n_support_ : int32 ndarray of shape (n_classes,)
+        Number of support vectors of each class.
+    dual_coef_ : ndarray of shape (n_classes - 1, n_SV)
+        Signed dual coefficients: of a support vector of class c, row k belongs to the pair of c and the k-th other
+        class. With two classes positive for ``classes_[1]``, else for the first class of the pair.
+    intercept_ : ndarray of shape (n_pairs,)
+        Constants of the decision functions; ``n_pairs = n_classes * (n_classes - 1) / 2``.
+    n_iter_ : int32 ndarray of shape (n_pairs,)
+        Steps of the native solver.
+    dual_gap_ : ndarray of shape (n_pairs,)
+        Primal minus dual objective: how far from the optimum each fit is at most.
+    fit_status_ : int
+        0 if converged, 1 if not, which also warns.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the features, if `X` has names that are all strings.
+    shape_fit_ : tuple of int
+        Shape of the training rows.
+
+    See Also
+    --------
+    solve : The same on arrays, for several targets over one kernel matrix.
+
+    Examples
+    --------
+    >>> from evoke.svm import SVC
+    >>> model = SVC(C=10.0, gamma=0.5).fit([[0.0], [1.0], [2.0], [3.0]], ["low", "low", "high", "high"])
+    >>> model.predict([[0.4], [2.9]])
+    array(['low', 'high'], dtype='<U4')
+    """
+
+    def __init__(
+        self,
+        *,
+        C=1.0,
+        kernel="rbf",
+        degree=3,
+        gamma="scale",
+        coef0=0.0,
+        tol=1e-3,
+        class_weight=None,
+        solver="auto",
+        max_iter=-1,
+        cache_size=200,
+        decision_function_shape="ovr",
+    ):
+        self.C = C
+        self.kernel = kernel
+        self.degree = degree
+        self.gamma = gamma
+        self.coef0 = coef0
+        self.tol = tol
+        self.class_weight = class_weight
+        self.solver = solver
+        self.max_iter = max_iter
+        self.cache_size = cache_size
+        self.decision_function_shape = decision_function_shape
+
+    def fit(self, X, y, sample_weight=None):
+        """Train on rows and their labels.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows, finite.
+        y : array-like of shape (n_samples,)
+            Labels of any type that sorts.
+        sample_weight : array-like of shape (n_samples,), optional
+            Factor of C for each row, >= 0. A weight of 2 is the same as the row twice, one of 0 as no such row.
+
+        Returns
+        -------
+        self : SVC
+
+        Raises
+        ------
+        ValueError
+            A parameter out of its range, NaN or infinity in X, a single class, a class without weight, or a kernel that
+            overflows.
+        ThunderSVMError
+            With ``solver="thundersvm"``: the library cannot be found or loaded.
+
+        Warns
+        -----
+        ConvergenceWarning
+            The limit of steps or of rounding was reached. The subclass :class:`~evoke.exceptions.SolverWarning`: the
+            native solver finished what ThunderSVM had left.
+        """
+        self._check_kernel()
+        self._check_solver()
+        check_choice(self.decision_function_shape, "decision_function_shape", ("ovr", "ovo"))
+        X, y, codes = self._validate_classes(X, y)
+        n_classes = len(self.classes_)
+        self.class_weight_ = np.ones(n_classes)
+        weights = []
+        # Rows are sorted by class, in which they keep their order, and those without weight are left out.
+        order = codes.argsort(kind="stable")
+        if sample_weight is not None:
+            sample_weight = check_weights(sample_weight, len(X), codes, self.classes_)
+            order = order[sample_weight[order] > 0.0]
+            weights.append(sample_weight[order])
+        codes = codes[order]
+        if self.class_weight is not None:
+            self.class_weight_ = class_weights(self.class_weight, self.classes_, y)
+            weights.append(self.class_weight_[codes])
+        bound = weighted_C(self.C, *weights) if weights else np.full(len(order), float(self.C))
+        rows = X[order]
+        ends = np.bincount(codes, minlength=n_classes).cumsum().tolist()
+        members = [slice(begin, end) for begin, end in pairwise([0, *ends])]
+        kernel, solver = self._kernel(X), self._solver()
+        coefficients = np.zeros((n_classes - 1, len(rows)))
+        solutions = []
+        for i, j in combinations(range(n_classes), 2):
+            first, second = members[i], members[j]
+            n_first = first.stop - first.start
+            upper = np.concatenate([bound[first], bound[second]])
+            target = np.ones(len(upper))
+            # LIBSVM's rule: the first class of a pair is positive, but of two classes in all it is the second.
+            negative = slice(n_first) if n_classes == 2 else slice(n_first, None)
+            target[negative] = -1.0
+            lower = np.zeros(len(upper))
+            lower[negative], upper[negative] = -upper[negative], 0.0
+            pair = np.concatenate([rows[first], rows[second]])
+            solution = solve(pair, target, lower, upper, epsilon=0.0, **kernel, **solver)
+            coefficients[j - 1, first] = solution.beta[0, :n_first]
+            coefficients[i, second] = solution.beta[0, n_first:]
+            solutions.append(solution)
+
+        used = np.flatnonzero(coefficients.any(axis=0))
+        self.shape_fit_ = X.shape
+        self.support_ = order[used].astype(np.int32)
+        self.support_vectors_ = rows[used]
+        self.n_support_ = np.bincount(codes[used], minlength=n_classes).astype(np.int32)
+        self.dual_coef_ = coefficients[:, used]
+        self._keep_certificates(solutions)
+        return self
+
+    def _pair_decisions(self, X):
+        """Decision values of every pair of classes, of shape (n_samples, n_pairs)."""
+        check_is_fitted(self)
+        ends = np.cumsum(self.n_support_)
+        begins = ends - self.n_support_
+        coefficients = np.zeros((len(self.support_), len(self.intercept_)))
+        for pair, (i, j) in enumerate(combinations(range(len(self.classes_)), 2)):
+            coefficients[begins[i] : ends[i], pair] = self.dual_coef_[j - 1, begins[i] : ends[i]]
+            coefficients[begins[j] : ends[j], pair] = self.dual_coef_[i, begins[j] : ends[j]]
+        return self._decide(X, coefficients)
+
+    def decision_function(self, X):
+        """Signed confidence in the classes.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples,), (n_samples, n_classes) or (n_samples, n_pairs)
+            Two classes: positive for ``classes_[1]``. More, "ovr": votes for each class, ties resolved by the summed
+            decision values of its pairs, which are squeezed into a third of a vote. "ovo": one value for each pair,
+            positive for the first class of it.
+        """
+        decisions = self._pair_decisions(X)
+        n_classes = len(self.classes_)
+        if n_classes == 2:
+            return decisions[:, 0]
+        if self.decision_function_shape == "ovo":
+            return decisions
+        votes, confidence = np.zeros((2, len(decisions), n_classes))
+        for value, (i, j) in zip(decisions.T, combinations(range(n_classes), 2), strict=True):
+            confidence[:, i] += value
+            confidence[:, j] -= value
+            votes[:, i] += value >= 0.0
+            votes[:, j] += value < 0.0
+        return votes + confidence / (3.0 * (np.abs(confidence) + 1.0))
+
+    def predict(self, X):
+        """Labels: the sign of the decision, or the class with most votes of its pairs, of equals the first.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+        """
+        decisions = self._pair_decisions(X)
+        n_classes = len(self.classes_)
+        if n_classes == 2:
+            return self.classes_[(decisions[:, 0] > 0.0).astype(np.intp)]
+        votes = np.zeros((len(decisions), n_classes), dtype=np.intp)
+        for value, (i, j) in zip(decisions.T, combinations(range(n_classes), 2), strict=True):
+            votes[:, i] += value > 0.0
+            votes[:, j] += value <= 0.0
+        return self.classes_[votes.argmax(axis=1)]

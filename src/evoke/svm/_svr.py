@@ -1,0 +1,158 @@
+"""Epsilon-insensitive support vector regression."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from evoke.svm._base import IterativeMachine, Regression, check_real, check_weights, weighted_C
+from evoke.svm._solve import solve
+
+__all__ = ["SVR"]
+
+
+class SVR(Regression, IterativeMachine):
+    """Epsilon-support vector regression, of one or several outputs over one kernel matrix.
+
+    The signs and the layout of the fitted attributes are those of :class:`sklearn.svm.SVR`, with a row for each output.
+    What differs is the solver: the native one works in double precision and reaches the optimum for any `C` and for
+    `epsilon` down to 0.
+
+    Parameters
+    ----------
+    kernel : {"linear", "poly", "rbf"}, default="rbf"
+        ``x @ z``, ``(gamma * x @ z + coef0) ** degree`` or ``exp(-gamma * |x - z|**2)``.
+    degree : int, default=3
+        Degree of the polynomial kernel, >= 0.
+    gamma : {"scale", "auto"} or float, default="scale"
+        Kernel parameter, > 0. "scale" is ``1 / (n_features * X.var())``, "auto" is ``1 / n_features``.
+    coef0 : float, default=0.0
+        Constant of the polynomial kernel.
+    tol : float, default=1e-3
+        Largest violation of the optimality conditions at which training stops, in units of y, > 0.
+    C : float, default=1.0
+        Price of an error beyond the tube, > 0.
+    epsilon : float, default=0.1
+        Half width of the tube in which errors are free, in units of y, >= 0.
+    solver : {"auto", "native", "thundersvm"}, default="auto"
+        "auto" is "native". "thundersvm" trains with the ThunderSVM library in single precision; where that is not
+        enough the native solver finishes the work, with a :class:`~evoke.exceptions.SolverWarning`.
+    max_iter : int, default=-1
+        Most steps of the solver for each output; -1 for 10 million.
+    cache_size : float, default=200
+        Memory for the kernel matrix in MiB; rows that do not fit are computed again.
+
+    Attributes
+    ----------
+    support_ : int32 ndarray of shape (n_SV,)
+        Rows of the support vectors of any output.
+    support_vectors_ : ndarray of shape (n_SV, n_features)
+        Support vectors.
+    n_support_ : int32 ndarray of shape (1,)
+        Number of support vectors.
+    dual_coef_ : ndarray of shape (n_outputs, n_SV)
+        Signed dual coefficients, ``alpha - alpha*``: positive where y is above the tube.
+    intercept_ : ndarray of shape (n_outputs,)
+        Constants of the regression functions.
+    n_iter_ : int32 ndarray of shape (n_outputs,)
+        Steps of the native solver.
+    dual_gap_ : ndarray of shape (n_outputs,)
+        Primal minus dual objective: how far from the optimum each fit is at most.
+    fit_status_ : int
+        0 if converged, 1 if not, which also warns.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the features, if `X` has names that are all strings.
+    shape_fit_ : tuple of int
+        Shape of the training rows.
+
+    See Also
+    --------
+    LSSVR : Squared errors instead, in closed form.
+    solve : The same on arrays.
+
+    Examples
+    --------
+    >>> from evoke.svm import SVR
+    >>> model = SVR(kernel="linear", C=10.0, epsilon=0.0).fit([[0.0], [1.0], [2.0]], [1.0, 3.0, 5.0])
+    >>> model.predict([[3.0]]).round(2)
+    array([7.])
+    """
+
+    def __init__(
+        self,
+        *,
+        kernel="rbf",
+        degree=3,
+        gamma="scale",
+        coef0=0.0,
+        tol=1e-3,
+        C=1.0,
+        epsilon=0.1,
+        solver="auto",
+        max_iter=-1,
+        cache_size=200,
+    ):
+        self.kernel = kernel
+        self.degree = degree
+        self.gamma = gamma
+        self.coef0 = coef0
+        self.tol = tol
+        self.C = C
+        self.epsilon = epsilon
+        self.solver = solver
+        self.max_iter = max_iter
+        self.cache_size = cache_size
+
+    def fit(self, X, y, sample_weight=None):
+        """Train on rows and their values.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows, finite.
+        y : array-like of shape (n_samples,) or (n_samples, n_outputs)
+            Values, finite.
+        sample_weight : array-like of shape (n_samples,), optional
+            Factor of C for each row, >= 0. A weight of 2 is the same as the row twice, one of 0 as no such row.
+
+        Returns
+        -------
+        self : SVR
+
+        Raises
+        ------
+        ValueError
+            A parameter out of its range, NaN or infinity in X or y, no row with a weight, or a kernel or coefficients
+            that overflow.
+        ThunderSVMError
+            With ``solver="thundersvm"``: the library cannot be found or loaded.
+
+        Warns
+        -----
+        ConvergenceWarning
+            The limit of steps or of rounding was reached. The subclass :class:`~evoke.exceptions.SolverWarning`: the
+            native solver finished what ThunderSVM had left.
+        """
+        self._check_kernel()
+        self._check_solver()
+        check_real(self.epsilon, "epsilon", least=0)
+        X, targets = self._validate_values(X, y)
+        order = np.arange(len(X))
+        bound = np.full(len(X), float(self.C))
+        if sample_weight is not None:
+            sample_weight = check_weights(sample_weight, len(X))
+            order = np.flatnonzero(sample_weight)
+            bound = weighted_C(self.C, sample_weight[order])
+        rows = X[order]
+        solution = solve(
+            rows, targets[:, order], -bound, bound, epsilon=float(self.epsilon), **self._kernel(X), **self._solver()
+        )
+        used = np.flatnonzero(solution.beta.any(axis=0))
+        self.shape_fit_ = X.shape
+        self.support_ = order[used].astype(np.int32)
+        self.support_vectors_ = rows[used]
+        self.n_support_ = np.array([len(used)], dtype=np.int32)
+        self.dual_coef_ = solution.beta[:, used]
+        self._keep_certificates([solution])
+        return self
