@@ -97,12 +97,14 @@ def encode(y):
 
     Real numbers are labels where they repeat; where they hardly do, it is a regression target that came by mistake.
     """
-    if y.dtype.kind in "biu" and y.dtype.isnative:
+    if y.dtype.kind in "biuU":
         # Two classes are found without sorting.
-        low, high = y.min(), y.max()
-        codes = y == high
-        if low != high and np.count_nonzero(codes) + np.count_nonzero(y == low) == len(y):
-            return np.array([low, high]), codes.view(np.int8)
+        is_first = y == y[0]
+        other = y[is_first.argmin()]
+        if 0 < np.count_nonzero(y == other) == len(y) - np.count_nonzero(is_first):
+            low_is_first = bool(y[0] < other)
+            classes = np.array([y[0], other] if low_is_first else [other, y[0]], dtype=y.dtype)
+            return classes, (is_first != low_is_first).view(np.int8)
     classes, codes = np.unique(y, return_inverse=True)
     if not (type_of_target(y) == "continuous" and len(classes) <= max(2, len(y) // 2)):
         check_classification_targets(y)
@@ -174,14 +176,14 @@ class IterativeMachine(KernelMachine):
             "cache_size": float(self.cache_size),
         }  # fmt: skip
 
-    def _keep_certificates(self, solutions):
-        """Constants, steps and gaps of solutions, and a warning where one is not the optimum."""
-        self.intercept_ = np.concatenate([solution.bias for solution in solutions])
-        self.n_iter_ = np.concatenate([solution.n_iter for solution in solutions]).astype(np.int32)
-        self.dual_gap_ = np.concatenate([solution.gap for solution in solutions])
-        self.fit_status_ = int(not all(solution.converged.all() for solution in solutions))
+    def _keep(self, certificates):
+        """Constants, steps and gaps, and a warning where a solution is not the optimum."""
+        self.intercept_ = np.array([found["bias"] for found in certificates])
+        self.n_iter_ = np.array([found["n_iter"] for found in certificates], dtype=np.int32)
+        self.dual_gap_ = np.array([found["gap"] for found in certificates])
+        self.fit_status_ = int(not all(found["converged"] for found in certificates))
         if self.fit_status_:
-            worst = max(solution.violation.max() for solution in solutions)
+            worst = max(found["violation"] for found in certificates)
             warnings.warn(
                 f"the solver stopped after {self.n_iter_.max()} steps (max_iter={self.max_iter}) with a violation of "
                 f"{worst:.3g} > tol={self.tol}, see dual_gap_; scale X, lower C or raise max_iter",

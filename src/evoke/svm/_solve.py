@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from evoke import _svm
 from evoke.exceptions import SolverWarning
 
-__all__ = ["Solution", "check_kernel_range", "solve"]
+__all__ = ["Solution", "check_kernel_range", "solve", "solve_each"]
 
 # What max_iter=-1 stands for: far beyond what a problem that fits in memory needs, yet an end.
 _MAX_STEPS = 10_000_000
@@ -123,29 +123,35 @@ def solve(
     SolverWarning
         ThunderSVM could not train on some target or did not reach the optimum; the native solver went on from there.
     """
+    target = np.atleast_2d(target)
+    problems = zip(target, np.broadcast_to(lower, target.shape), np.broadcast_to(upper, target.shape), strict=True)
+    betas, certificates = solve_each(
+        X, [tuple(map(np.ascontiguousarray, problem)) for problem in problems], kernel=kernel, gamma=gamma,
+        coef0=coef0, degree=degree, epsilon=epsilon, tol=tol, max_iter=max_iter, solver=solver, cache_size=cache_size,
+        warn=warn,
+    )  # fmt: skip
+    columns = {name: np.array([found[name] for found in certificates]) for name in certificates[0]}
+    return Solution(beta=betas, solver="thundersvm" if solver == "thundersvm" else "native", **columns)
+
+
+def solve_each(
+    X, problems, *, kernel, gamma, coef0, degree, epsilon, tol, max_iter, solver, cache_size=200, warn=True
+):
+    """Coefficients (n_problems, n) and a certificate, a dict, for each problem: contiguous (target, lower, upper)."""
     check_kernel_range(X, kernel, gamma, coef0, degree)
-    if target.ndim == 1:
-        target = target[np.newaxis]
-    # Of the shape of the target they are already, mostly, and broadcasting takes as long as training on a few rows.
-    if lower.shape != target.shape:
-        lower = np.broadcast_to(lower, target.shape)
-    if upper.shape != target.shape:
-        upper = np.broadcast_to(upper, target.shape)
     max_iter = _MAX_STEPS if max_iter == -1 else max_iter
     n = len(X)
     cache_bytes = int(min(cache_size * 2.0**20, 8.0 * n * (n + 8)))
     machine = _svm.Machine(X, kernel, gamma, coef0, degree, cache_bytes)
-    betas, certificates = np.zeros(target.shape), []
-    reasons = []
-    for beta, *problem in zip(betas, target, lower, upper, strict=True):
-        t, low, up = map(np.ascontiguousarray, problem)
+    betas, certificates, reasons = np.zeros((len(problems), n)), [], []
+    for beta, (target, lower, upper) in zip(betas, problems, strict=True):
         reason = None
         if solver == "thundersvm":
             beta[:], reason = _train_thundersvm(
-                X, t, low, up, kernel=kernel, gamma=gamma, coef0=coef0, degree=degree, epsilon=epsilon, tol=tol,
-                max_iter=min(max_iter, _MAX_ROUNDS),
+                X, target, lower, upper, kernel=kernel, gamma=gamma, coef0=coef0, degree=degree, epsilon=epsilon,
+                tol=tol, max_iter=min(max_iter, _MAX_ROUNDS),
             )  # fmt: skip
-            found = machine.certify(t, low, up, epsilon, tol, beta)
+            found = machine.certify(target, lower, upper, epsilon, tol, beta)
             accuracy = max(2 * tol, _ACCEPTED_VIOLATION), _ACCEPTED_GAP * (found["objective"] + found["gap"])
             if reason is None and (found["violation"] > accuracy[0] or found["gap"] > accuracy[1]):
                 reason = f"its solution has a violation of {found['violation']:.3g} and a gap of {found['gap']:.3g}"
@@ -153,20 +159,19 @@ def solve(
         if reason is not None:
             reasons.append(reason)
         if solver != "thundersvm" or reason is not None:
-            found = machine.solve(t, low, up, epsilon, tol, max_iter, beta)
+            found = machine.solve(target, lower, upper, epsilon, tol, max_iter, beta)
         # Both are sums over all coefficients.
         if not (math.isfinite(found["bias"]) and math.isfinite(found["gap"])):
             raise ValueError("the coefficients are not finite: X, the targets or C are too large, scale them")
         certificates.append(found)
-    if reasons:
+    if reasons and warn:
         warnings.warn(
-            f"ThunderSVM did not reach the optimum of {len(reasons)} of {len(target)} problem(s) and the native solver "
-            f"went on from there: {reasons[0]}",
+            f"ThunderSVM did not reach the optimum of {len(reasons)} of {len(problems)} problem(s) and the native "
+            f"solver went on from there: {reasons[0]}",
             SolverWarning,
-            stacklevel=2,
+            stacklevel=3,
         )
-    columns = {name: np.array([found[name] for found in certificates]) for name in certificates[0]}
-    return Solution(beta=betas, solver="thundersvm" if solver == "thundersvm" else "native", **columns)
+    return betas, certificates
 
 
 def check_kernel_range(X, kernel, gamma, coef0, degree):

@@ -9,7 +9,7 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from evoke.svm._base import IterativeMachine, check_choice, check_weights, class_weights, weighted_C
-from evoke.svm._solve import solve
+from evoke.svm._solve import solve_each
 
 __all__ = ["SVC"]
 
@@ -163,35 +163,34 @@ class SVC(ClassifierMixin, IterativeMachine):
             self.class_weight_ = class_weights(self.class_weight, self.classes_, y)
             weights.append(self.class_weight_[codes])
         bound = weighted_C(self.C, *weights) if weights else np.full(len(order), float(self.C))
-        rows = X[order]
-        ends = np.bincount(codes, minlength=n_classes).cumsum().tolist()
-        members = [slice(begin, end) for begin, end in pairwise([0, *ends])]
-        kernel, solver = self._kernel(X), self._solver()
+        rows = X.take(order, axis=0)
+        members = [slice(*ends) for ends in pairwise(codes.searchsorted(np.arange(n_classes + 1)).tolist())]
+        parameters = self._kernel(X) | self._solver()
         coefficients = np.zeros((n_classes - 1, len(rows)))
-        solutions = []
+        certificates = []
         for i, j in combinations(range(n_classes), 2):
             first, second = members[i], members[j]
-            n_first = first.stop - first.start
-            upper = np.concatenate([bound[first], bound[second]])
-            target = np.ones(len(upper))
-            # LIBSVM's rule: the first class of a pair is positive, but of two classes in all it is the second.
-            negative = slice(n_first) if n_classes == 2 else slice(n_first, None)
-            target[negative] = -1.0
-            lower = np.zeros(len(upper))
-            lower[negative], upper[negative] = -upper[negative], 0.0
             pair = np.concatenate([rows[first], rows[second]])
-            solution = solve(pair, target, lower, upper, epsilon=0.0, **kernel, **solver)
-            coefficients[j - 1, first] = solution.beta[0, :n_first]
-            coefficients[i, second] = solution.beta[0, n_first:]
-            solutions.append(solution)
+            upper = np.concatenate([bound[first], bound[second]])
+            target, lower = np.empty_like(upper), np.zeros(len(upper))
+            n_first = first.stop - first.start
+            halves = slice(n_first), slice(n_first, None)
+            # LIBSVM's rule: the first class of a pair is positive, but of two classes in all it is the second.
+            positive, negative = halves if n_classes > 2 else halves[::-1]
+            target[positive], target[negative] = 1.0, -1.0
+            lower[negative], upper[negative] = -upper[negative], 0.0
+            (beta,), found = solve_each(pair, [(target, lower, upper)], epsilon=0.0, **parameters)
+            coefficients[j - 1, first] = beta[:n_first]
+            coefficients[i, second] = beta[n_first:]
+            certificates += found
 
-        used = np.flatnonzero(coefficients.any(axis=0))
+        used = coefficients.any(axis=0).nonzero()[0]
         self.shape_fit_ = X.shape
         self.support_ = order[used].astype(np.int32)
-        self.support_vectors_ = rows[used]
+        self.support_vectors_ = rows.take(used, axis=0)
         self.n_support_ = np.bincount(codes[used], minlength=n_classes).astype(np.int32)
         self.dual_coef_ = coefficients[:, used]
-        self._keep_certificates(solutions)
+        self._keep(certificates)
         return self
 
     def _pair_decisions(self, X):

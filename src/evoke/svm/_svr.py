@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from evoke.svm._base import IterativeMachine, Regression, check_real, check_weights, weighted_C
-from evoke.svm._solve import solve
+from evoke.svm._solve import solve_each
 
 __all__ = ["SVR"]
 
@@ -144,15 +144,16 @@ class SVR(Regression, IterativeMachine):
             sample_weight = check_weights(sample_weight, len(X))
             order = np.flatnonzero(sample_weight)
             bound = weighted_C(self.C, sample_weight[order])
-        rows = X[order]
-        solution = solve(
-            rows, targets[:, order], -bound, bound, epsilon=float(self.epsilon), **self._kernel(X), **self._solver()
+        rows, targets = X.take(order, axis=0), targets.take(order, axis=1)
+        betas, certificates = solve_each(
+            *(rows, [(target, -bound, bound) for target in targets]),
+            **(self._kernel(X) | self._solver() | {"epsilon": float(self.epsilon)}),
         )
-        used = np.flatnonzero(solution.beta.any(axis=0))
+        used = betas.any(axis=0).nonzero()[0]
         self.shape_fit_ = X.shape
         self.support_ = order[used].astype(np.int32)
-        self.support_vectors_ = rows[used]
+        self.support_vectors_ = rows.take(used, axis=0)
         self.n_support_ = np.array([len(used)], dtype=np.int32)
-        self.dual_coef_ = solution.beta[:, used]
-        self._keep_certificates([solution])
+        self.dual_coef_ = betas[:, used]
+        self._keep(certificates)
         return self
