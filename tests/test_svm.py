@@ -410,6 +410,30 @@ def test_labels_of_any_kind(kind, solver):
         assert model.decision_function(X).shape == (len(X), len(names))
 
 
+@pytest.mark.parametrize(
+    "names",
+    [
+        np.array([3, 3, -1]), np.array([-1, 7], dtype=np.int8), np.array([255, 0], dtype=np.uint8), np.array([2, 1, 0]),
+        np.array([5, 6, 5], dtype=">i4"), np.array(["b", "a"]), np.array(["a", "bcd"], dtype="<U7"),
+        np.array([True, False]), np.array([2**63, 0], dtype=np.uint64),
+    ],
+    ids=str,
+)  # fmt: skip
+def test_arrays_that_need_no_validation(names):
+    """They take a short cut, with the same end."""
+    X, _ = problem(17)
+    y = np.resize(names, len(X)).astype(names.dtype)
+    quick, slow = SVC(gamma=0.5, tol=1e-10).fit(X, y), SVC(gamma=0.5, tol=1e-10).fit(X.tolist(), y)
+    assert vars(quick).keys() == vars(slow).keys()
+    for name, value in vars(slow).items():
+        assert_array_equal(getattr(quick, name), value, err_msg=name)
+    theirs = Reference(gamma=0.5, tol=1e-10).fit(X, y)
+    assert_array_equal(quick.classes_, theirs.classes_)
+    assert quick.classes_.dtype == theirs.classes_.dtype
+    assert_array_equal(quick.n_support_, theirs.n_support_)
+    assert_allclose(quick.decision_function(X), theirs.decision_function(X), atol=1e-4)
+
+
 @both_solvers
 def test_order_of_the_rows_changes_nothing_but_rounding(solver):
     X, y = problem(18, n_classes=3)
@@ -561,6 +585,33 @@ def test_params_are_kept_as_they_came():
     assert clone(model).get_params() == before
 
 
+def test_names_of_an_earlier_fit_are_forgotten():
+    X, y = problem(24)
+    model = SVC(gamma=0.5).fit(X, y)
+    model.feature_names_in_ = np.array(["a", "b", "c"], dtype=object)
+    with pytest.warns(UserWarning, match="X does not have valid feature names"):
+        model.predict(X)
+    model.fit(X[:, :2], y)
+    assert model.n_features_in_ == 2
+    assert not hasattr(model, "feature_names_in_")
+    with pytest.raises(ValueError, match="X has 3 features, but SVC is expecting 2"):
+        model.predict(X)
+
+
+def test_shapes_that_do_not_fit():
+    X, y = problem(24)
+    for rows, labels, message in (
+        (X, y[:-1], "inconsistent numbers of samples"),
+        (X[0], y, "Expected 2D array"),
+        (X[:0], y[:0], "0 sample"),
+        (X[:, :0], y, "0 feature"),
+        (X, np.stack([y, y], axis=1), "y should be a 1d array"),
+        (X, np.array(1), "y should be a 1d array|Singleton array"),
+    ):
+        with pytest.raises((ValueError, TypeError), match=message):
+            SVC().fit(rows, labels)
+
+
 def test_not_fitted():
     for method in (SVC().predict, SVC().decision_function):
         with pytest.raises(NotFittedError):
@@ -709,7 +760,7 @@ except KeyboardInterrupt:
             with pytest.raises(subprocess.TimeoutExpired):
                 process.wait(0.5)
             process.send_signal(signal.SIGINT)
-            out, _ = process.communicate(timeout=60)
+            out, _ = process.communicate(timeout=5)
         finally:
             process.kill()
     assert out == "interrupted False 0\n"

@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 from sklearn.base import ClassifierMixin
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
-from evoke import _evaluate
+from evoke import _evaluate, _svm
 from evoke.svm._base import KernelMachine, Regression, check_weights, class_weights, weighted_C
 from evoke.svm._solve import check_kernel_range
 
 __all__ = ["LSSVC", "LSSVR"]
+
+
+# Residual of the linear system, relative to the range of the target, from which on a fit warns.
+_ACCEPTED_RESIDUAL = 1e-3
+# Of a constant target, relative to its size.
+_ROUNDING = 1e-12
 
 
 class LeastSquaresMachine(KernelMachine):
@@ -35,6 +44,17 @@ class LeastSquaresMachine(KernelMachine):
         self.dual_coef_ = np.ascontiguousarray(coefficients.T)
         self.support_ = order.astype(np.int32)
         self.shape_fit_ = X.shape
+        decisions = _svm.decide(rows, rows, coefficients, self.intercept_, **kernel)
+        errors = targets - decisions.T - self.dual_coef_ / (self.C * weights)
+        self.residual_ = np.abs(errors).max(axis=1)
+        accepted = _ACCEPTED_RESIDUAL * np.ptp(targets, axis=1) + _ROUNDING * np.abs(targets).max(axis=1)
+        if (self.residual_ > accepted).any():
+            warnings.warn(
+                f"the system is solved only to a residual of {self.residual_.max():.3g}, by as much the values on the "
+                f"training rows are wrong: C == {self.C} is too large for these rows, lower it",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
 
 
 class LSSVR(Regression, LeastSquaresMachine):
@@ -70,6 +90,8 @@ class LSSVR(Regression, LeastSquaresMachine):
         Coefficients; each is C times its row's weight and error.
     intercept_ : ndarray of shape (n_outputs,)
         Constants of the regression functions.
+    residual_ : ndarray of shape (n_outputs,)
+        Largest residual of the equations, in units of the target: how wrong the values on the training rows may be.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -122,6 +144,11 @@ class LSSVR(Regression, LeastSquaresMachine):
         ValueError
             A parameter out of its range, NaN or infinity in X or y, no row with a weight, a kernel or coefficients that
             overflow, or a C so large that the system is singular to working precision.
+
+        Warns
+        -----
+        ConvergenceWarning
+            C is so large that rounding spoils the solution: `residual_` exceeds a thousandth of the target's range.
         """
         self._check_kernel()
         X, targets = self._validate_values(X, y)
@@ -166,6 +193,8 @@ class LSSVC(ClassifierMixin, LeastSquaresMachine):
         Coefficients of each class against the rest; of two classes only of ``classes_[1]``.
     intercept_ : ndarray of shape (n_outputs,)
         Constants of the decision functions.
+    residual_ : ndarray of shape (n_outputs,)
+        Largest residual of the equations, in units of the target: how wrong the values on the training rows may be.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -219,9 +248,14 @@ class LSSVC(ClassifierMixin, LeastSquaresMachine):
         ValueError
             A parameter out of its range, NaN or infinity in X, a single class, a class without weight, a kernel or
             coefficients that overflow, or a C so large that the system is singular to working precision.
+
+        Warns
+        -----
+        ConvergenceWarning
+            C is so large that rounding spoils the solution: `residual_` exceeds a thousandth of the target's range.
         """
         self._check_kernel()
-        X, y, codes = self._validate_classes(X, y)
+        X, y, codes, _ = self._validate_classes(X, y)
         n_classes = len(self.classes_)
         weights = np.ones(len(X))
         if sample_weight is not None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import combinations, pairwise
+from itertools import accumulate, combinations, pairwise
 
 import numpy as np
 from sklearn.base import ClassifierMixin
@@ -148,9 +148,9 @@ class SVC(ClassifierMixin, IterativeMachine):
         self._check_kernel()
         self._check_solver()
         check_choice(self.decision_function_shape, "decision_function_shape", ("ovr", "ovo"))
-        X, y, codes = self._validate_classes(X, y)
+        X, y, codes, sizes = self._validate_classes(X, y)
         n_classes = len(self.classes_)
-        self.class_weight_ = np.ones(n_classes)
+        self.class_weight_ = np.array([1.0] * n_classes)
         weights = []
         # Rows are sorted by class, in which they keep their order, and those without weight are left out.
         order = codes.argsort(kind="stable")
@@ -158,22 +158,24 @@ class SVC(ClassifierMixin, IterativeMachine):
             sample_weight = check_weights(sample_weight, len(X), codes, self.classes_)
             order = order[sample_weight[order] > 0.0]
             weights.append(sample_weight[order])
+            sizes = np.bincount(codes[order]).tolist()
         codes = codes[order]
         if self.class_weight is not None:
             self.class_weight_ = class_weights(self.class_weight, self.classes_, y)
             weights.append(self.class_weight_[codes])
         bound = weighted_C(self.C, *weights) if weights else np.full(len(order), float(self.C))
         rows = X.take(order, axis=0)
-        members = [slice(*ends) for ends in pairwise(codes.searchsorted(np.arange(n_classes + 1)).tolist())]
+        members = [slice(*ends) for ends in pairwise(accumulate(sizes, initial=0))]
         parameters = self._kernel(X) | self._solver()
         coefficients = np.zeros((n_classes - 1, len(rows)))
         certificates = []
         for i, j in combinations(range(n_classes), 2):
             first, second = members[i], members[j]
-            pair = np.concatenate([rows[first], rows[second]])
-            upper = np.concatenate([bound[first], bound[second]])
-            target, lower = np.empty_like(upper), np.zeros(len(upper))
-            n_first = first.stop - first.start
+            pair, upper = rows, bound
+            if n_classes > 2:
+                pair, upper = (np.concatenate([array[first], array[second]]) for array in (rows, bound))
+            target, lower = np.empty(len(upper)), np.zeros(len(upper))
+            n_first = sizes[i]
             halves = slice(n_first), slice(n_first, None)
             # LIBSVM's rule: the first class of a pair is positive, but of two classes in all it is the second.
             positive, negative = halves if n_classes > 2 else halves[::-1]
@@ -184,12 +186,12 @@ class SVC(ClassifierMixin, IterativeMachine):
             coefficients[i, second] = beta[n_first:]
             certificates += found
 
-        used = coefficients.any(axis=0).nonzero()[0]
+        used = (coefficients[0] if n_classes == 2 else coefficients.any(axis=0)).nonzero()[0]
         self.shape_fit_ = X.shape
         self.support_ = order[used].astype(np.int32)
         self.support_vectors_ = rows.take(used, axis=0)
         self.n_support_ = np.bincount(codes[used], minlength=n_classes).astype(np.int32)
-        self.dual_coef_ = coefficients[:, used]
+        self.dual_coef_ = coefficients.take(used, axis=1)
         self._keep(certificates)
         return self
 
