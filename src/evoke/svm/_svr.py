@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from evoke.svm._base import IterativeMachine, Regression, check_real, check_weights, weighted_C
@@ -144,6 +146,9 @@ class SVR(Regression, IterativeMachine):
             sample_weight = check_weights(sample_weight, len(X))
             order = np.flatnonzero(sample_weight)
             bound = weighted_C(self.C, sample_weight[order])
+        largest = float(np.abs(targets).max())
+        if not math.isfinite(float(bound.max()) * largest * len(order)):
+            raise ValueError(f"C == {self.C} times the values of y, up to {largest:.3g}, overflows; scale y or lower C")
         rows, targets = X.take(order, axis=0), targets.take(order, axis=1)
         betas, certificates = solve_each(
             *(rows, [(target, -bound, bound) for target in targets]),
