@@ -265,6 +265,25 @@ def test_a_run_that_diverges_says_where(alone):
         model.generate(10)
 
 
+@pytest.mark.parametrize("mode", ["teacher", "free"])
+@pytest.mark.parametrize("y, C", [(WAVE * 1e300, 1e4), (WAVE, 1e300)])
+def test_what_no_network_can_learn_is_an_error(mode, y, C):
+    with pytest.raises(ValueError, match=r"no network had a finite error: .* scale them, or lower C"):
+        tiny(C=C, validation_mode=mode).fit(y)
+
+
+def test_free_validation_with_thundersvm():
+    thundersvm = pytest.importorskip("evoke._thundersvm")
+    if not thundersvm.info().get("available", False):
+        pytest.skip("ThunderSVM is not available")
+    native, other = (
+        tiny(readout="svm", C=1.0, n_generations=1, validation_mode="free", solver=solver, epsilon=0.05).fit(WAVE)
+        for solver in ("native", "thundersvm")
+    )
+    np.testing.assert_array_equal(other.genome_, native.genome_)
+    assert other.best_fitness_ == pytest.approx(native.best_fitness_, rel=1e-2)
+
+
 # ---- manners
 
 
@@ -408,8 +427,8 @@ def test_refused_external_inputs_of_a_free_run(driven):
 
 def test_a_stream_refuses_what_it_cannot_read_and_keeps_its_state(driven):
     stream, untouched = driven.stream(), driven.stream()
-    x = [0.0, 0.0]
-    for y, x in ((np.nan, x), ([1.0, 2.0], x), ("a", x), (None, x), (1.0, None), (1.0, [0.0]), (1.0, [0.0, np.inf])):
+    two = [0.0, 0.0]
+    for y, x in ((np.nan, two), ([1, 2], two), ("a", two), (None, two), (1.0, None), (1.0, 0.0), (1.0, [0, np.inf])):
         with pytest.raises(ValueError, match=r"^[xy] must be"):
             stream.step(y, x)
     np.testing.assert_array_equal(stream.step(1.0, [1.0, 0.0]), untouched.step(1.0, [1.0, 0.0]))

@@ -99,8 +99,8 @@ class BaseEvoke(BaseEstimator):
                     _gate_bias=problem.gate_bias, _washout=int(self.washout), **learned(esp.best),
                 )  # fmt: skip
         if esp.best is None:
-            advice = "lower C" if self.readout == "lssvm" else "scale them"
-            raise ValueError(f"no network had a finite error: the values in X are too large, {advice}")
+            or_capacity = ", or lower C, at which the kernel matrix is singular" if self.readout == "lssvm" else ""
+            raise ValueError(f"no network had a finite error: the data are too large, scale them{or_capacity}")
 
     def _go_on_from(self, esp: ESP, problem: Problem) -> None:
         """Bring the population of the last fit into `esp`, whose parameters must be the same."""

@@ -60,7 +60,8 @@ class EvokeForecaster(BaseEvoke):
     gamma : float, default=0.25
         Kernel width, exp(-gamma |x - y|^2). The paper's "standard deviation 2.0" means 1/4 in its SVM software.
     C : float, default=1e8
-        Capacity: the price of an error beyond `epsilon`, of a squared error with ``readout="lssvm"``.
+        Capacity: the price of a squared error with ``readout="lssvm"``, which the default is meant for; of an error
+        beyond `epsilon` with ``readout="svm"``. Noise-free series gain from more (1e12), noisy ones from less.
     epsilon : float, default=1e-3
         Errors that support vector regression and the objectives "hinge" and "count" leave free.
     tol : float, default=1e-3
