@@ -87,12 +87,15 @@ def test_pseudoinverse():
 
 @pytest.mark.parametrize("kernel", ["rbf", "linear"])
 def test_support_vector_regression(kernel):
-    model = tiny(C=2.0, epsilon=0.1, gamma=0.7, tol=1e-8, kernel=kernel).fit(EQUAL, STEPS)
+    parameters = dict(C=20.0, epsilon=0.1, gamma=0.7, tol=1e-9, kernel=kernel)
+    model = tiny(**parameters, weight_range=2.0).fit(EQUAL, STEPS)
     phi = np.concatenate([activations(model, x) for x in EQUAL[:2]])
-    machine = SVR(C=2.0, epsilon=0.1, gamma=0.7, tol=1e-8, kernel=kernel).fit(phi, np.concatenate(STEPS[:2]))
+    machine = SVR(**parameters).fit(phi, np.concatenate(STEPS[:2]))
     for x, values in zip(EQUAL, model.predict(EQUAL), strict=True):
         np.testing.assert_allclose(values, machine.predict(activations(model, x)), atol=1e-5)
     assert model.readout_.converged.all()
+    weights = np.abs(model.readout_.dual_coef)
+    assert ((weights > 0) & (weights < 20.0)).any()  # some points lie on the tube, so its width shows
 
 
 @pytest.mark.parametrize("objective", ["squared", "hinge", "count"])
