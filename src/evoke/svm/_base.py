@@ -78,7 +78,7 @@ def check_weights(sample_weight, n, codes=None, classes=()):
 def weighted_C(C, *weights):
     """C times the weights of classes and rows, positive and finite."""
     with np.errstate(over="ignore", under="ignore"):
-        bound = math.prod(weights, start=float(C))
+        bound = np.asarray(math.prod(weights, start=float(C)))
     if not (np.isfinite(bound).all() and bound.min() >= sys.float_info.min):
         raise ValueError(f"C == {C} times class_weight and sample_weight is out of the range of float64")
     return bound
@@ -134,7 +134,7 @@ class KernelMachine(BaseEstimator):
         """Rows and targets of a fit. `clean_y` says whether y, an ndarray of as many rows, can stay as it is."""
         if is_clean(X, 2) and type(y) is np.ndarray and y.ndim >= 1 and len(y) == len(X) and clean_y(y):
             self.n_features_in_ = X.shape[1]
-            vars(self).pop("feature_names_in_", None)
+            self.__dict__.pop("feature_names_in_", None)
             return X, y
         return validate_data(self, X, y, dtype=np.float64, order="C", **options)
 
