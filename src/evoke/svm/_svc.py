@@ -163,27 +163,27 @@ class SVC(ClassifierMixin, IterativeMachine):
         if self.class_weight is not None:
             self.class_weight_ = class_weights(self.class_weight, self.classes_, y)
             weights.append(self.class_weight_[codes])
-        bound = weighted_C(self.C, *weights) if weights else np.full(len(order), float(self.C))
         rows = X.take(order, axis=0)
         members = [slice(*ends) for ends in pairwise(accumulate(sizes, initial=0))]
+        bounds = [float(self.C)] * n_classes
+        if weights:
+            weighted = weighted_C(self.C, *weights)
+            bounds = [weighted[rows_of_class] for rows_of_class in members]
         parameters = self._kernel(X) | self._solver()
         coefficients = np.zeros((n_classes - 1, len(rows)))
         certificates = []
         for i, j in combinations(range(n_classes), 2):
             first, second = members[i], members[j]
-            pair, upper = rows, bound
-            if n_classes > 2:
-                pair, upper = (np.concatenate([array[first], array[second]]) for array in (rows, bound))
-            target, lower = np.empty(len(upper)), np.zeros(len(upper))
-            n_first = sizes[i]
-            halves = slice(n_first), slice(n_first, None)
+            pair = rows if n_classes == 2 else np.concatenate([rows[first], rows[second]])
+            target, lower, upper = np.empty(len(pair)), np.zeros(len(pair)), np.zeros(len(pair))
+            halves = (slice(sizes[i]), bounds[i]), (slice(sizes[i], None), bounds[j])
             # LIBSVM's rule: the first class of a pair is positive, but of two classes in all it is the second.
-            positive, negative = halves if n_classes > 2 else halves[::-1]
-            target[positive], target[negative] = 1.0, -1.0
-            lower[negative], upper[negative] = -upper[negative], 0.0
+            (negative, below), (positive, above) = halves if n_classes == 2 else halves[::-1]
+            target[negative], lower[negative] = -1.0, -below
+            target[positive], upper[positive] = 1.0, above
             (beta,), found = solve_each(pair, [(target, lower, upper)], epsilon=0.0, **parameters)
-            coefficients[j - 1, first] = beta[:n_first]
-            coefficients[i, second] = beta[n_first:]
+            coefficients[j - 1, first] = beta[: sizes[i]]
+            coefficients[i, second] = beta[sizes[i] :]
             certificates += found
 
         used = (coefficients[0] if n_classes == 2 else coefficients.any(axis=0)).nonzero()[0]
