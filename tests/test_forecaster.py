@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
+from sklearn.model_selection import GridSearchCV
 
 from evoke import EvokeForecaster, EvokeRegressor, tasks
 from oracle import lstm
@@ -482,6 +483,13 @@ def test_not_fitted():
                  lambda: model.transform(WAVE), lambda: model.score(WAVE), model.stream):  # fmt: skip
         with pytest.raises(NotFittedError):
             call()
+
+
+def test_grid_search_over_several_series():
+    search = GridSearchCV(tiny(washout=2), {"C": [1.0, 1e6], "feedback_scale": [0.1, 1.0]}, cv=2).fit(RAGGED)
+    assert np.isfinite(search.cv_results_["mean_test_score"]).all()
+    best = tiny(washout=2, **search.best_params_).fit(RAGGED)
+    np.testing.assert_array_equal(search.best_estimator_.generate(3), best.generate(3))
 
 
 def test_clone_and_inputs_stay_as_they_are(alone):
