@@ -32,7 +32,8 @@ def problem(seed, n=60, d=3, n_classes=2):
 
 
 def gram(model, X, Z=None):
-    return oracle.kernel(X, X if Z is None else Z, model.kernel, model._gamma, model.coef0, model.degree)
+    gamma = 1.0 / (X.shape[1] * X.var()) if model.gamma == "scale" else model.gamma
+    return oracle.kernel(X, X if Z is None else Z, model.kernel, gamma, model.coef0, model.degree)
 
 
 def bordered(K, Y, C, weights=1.0):
@@ -336,7 +337,7 @@ def test_weights_with_a_given_gamma(machine):
 @both
 def test_params_are_kept_as_they_came(machine):
     X, _, y = problem(17)
-    model = machine(C=np.float32(2.0), degree=np.int8(2))
+    model = machine(C=np.float32(2.0), degree=np.int8(2), kernel=np.str_("poly"))
     before = model.get_params()
     assert model.fit(X, y) is model
     assert model.get_params() == before

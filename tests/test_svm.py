@@ -53,7 +53,8 @@ def boxes(y, C=1.0):
 
 
 def gram(model, X):
-    return oracle.kernel(X, X, model.kernel, model._gamma, model.coef0, model.degree)
+    gamma = {"auto": 1.0 / X.shape[1], "scale": 1.0 / (X.shape[1] * X.var())}.get(model.gamma, model.gamma)
+    return oracle.kernel(X, X, model.kernel, gamma, model.coef0, model.degree)
 
 
 def signed(model, n):
@@ -221,8 +222,15 @@ def test_gamma_by_name(gamma):
     X *= 3.0
     ours, theirs = SVC(gamma=gamma, tol=1e-6).fit(X, y), Reference(gamma=gamma, tol=1e-6).fit(X, y)
     assert_allclose(ours.decision_function(X), theirs.decision_function(X), atol=1e-5)
-    # Without variance "scale" is 1.
-    assert SVC().fit(np.ones((4, 2)), [0, 1, 0, 1])._gamma == 1.0
+
+
+def test_gamma_of_rows_without_variance():
+    """ "scale" is 1."""
+    rows = np.array([[1.0, 1.0], [2.0, 1.0]])
+    X, y = np.ones((6, 2)), [0, 1, 1, 0, 1, 1]
+    ours, theirs = SVC().fit(X, y), SVC(gamma=1.0).fit(X, y)
+    assert_array_equal(ours.decision_function(rows), theirs.decision_function(rows))
+    assert ours.dual_coef_.any()
 
 
 @pytest.mark.parametrize("C", [1e-3, 1.0, 1e3, 1e6, 1e8])
@@ -578,7 +586,7 @@ def test_weights_at_a_tolerance_that_the_check_can_see():
 
 
 def test_params_are_kept_as_they_came():
-    model = SVC(C=np.float32(2.0), class_weight={0: 1, 1: 2})
+    model = SVC(C=np.float32(2.0), kernel=np.str_("rbf"), solver=np.str_("native"), class_weight={0: 1, 1: 2})
     before = model.get_params()
     assert model.fit(*problem(24)) is model
     assert model.get_params() == before
@@ -610,6 +618,14 @@ def test_shapes_that_do_not_fit():
     ):
         with pytest.raises((ValueError, TypeError), match=message):
             SVC().fit(rows, labels)
+
+
+def test_a_model_keeps_the_kernel_of_its_fit():
+    X, y = problem(24)
+    model = SVC(gamma=0.5).fit(X, y)
+    expected = model.decision_function(X)
+    model.set_params(kernel="linear", gamma=3.0, degree=7)
+    assert_array_equal(model.decision_function(X), expected)
 
 
 def test_not_fitted():

@@ -144,18 +144,18 @@ class KernelMachine(BaseEstimator):
         self.classes_, codes, sizes = encode(y)
         return X, y, codes, sizes
 
-    def _kernel(self, X):
-        """The kernel and its parameters in numbers; gamma is kept for predictions."""
-        self._gamma = _effective_gamma(self.gamma, X)
-        return {"kernel": self.kernel, "gamma": self._gamma, "coef0": float(self.coef0), "degree": int(self.degree)}
+    def _kernel_parameters(self, X):
+        """The kernel and its parameters in numbers, for a fit on X; they are kept for predictions."""
+        gamma = _effective_gamma(self.gamma, X)
+        self._kernel = str(self.kernel), gamma, float(self.coef0), int(self.degree)
+        return dict(zip(("kernel", "gamma", "coef0", "degree"), self._kernel, strict=True))
 
     def _decide(self, X, coefficients):
         """Decision values (n_samples, n_outputs) from coefficients (n_support, n_outputs)."""
         if not (is_clean(X, 2) and X.shape[1] == self.n_features_in_ and not hasattr(self, "feature_names_in_")):
             X = validate_data(self, X, dtype=np.float64, order="C", reset=False)
         decisions = _svm.decide(
-            *(X, self.support_vectors_, np.ascontiguousarray(coefficients), self.intercept_),
-            *(self.kernel, self._gamma, float(self.coef0), int(self.degree)),
+            X, self.support_vectors_, np.ascontiguousarray(coefficients), self.intercept_, *self._kernel
         )
         if not np.isfinite(decisions).all():
             raise ValueError(f"the kernel overflows on X with values up to {np.abs(X).max():.3g}; scale X")
@@ -175,7 +175,7 @@ class IterativeMachine(KernelMachine):
 
     def _solver(self):
         return {
-            "tol": float(self.tol), "max_iter": int(self.max_iter), "solver": self.solver,
+            "tol": float(self.tol), "max_iter": int(self.max_iter), "solver": str(self.solver),
             "cache_size": float(self.cache_size),
         }  # fmt: skip
 

@@ -27,7 +27,7 @@ class LeastSquaresMachine(KernelMachine):
 
     def _fit_targets(self, X, targets, order, weights):
         """Solve for targets (n_outputs, n_used) of the rows `order` of X with weights (n_used,)."""
-        kernel = self._kernel(X)
+        kernel = self._kernel_parameters(X)
         rows = np.ascontiguousarray(X[order])
         check_kernel_range(rows, **kernel)
         fitted = _evaluate.fit_readout(
@@ -44,7 +44,7 @@ class LeastSquaresMachine(KernelMachine):
         self.dual_coef_ = np.ascontiguousarray(coefficients.T)
         self.support_ = order.astype(np.int32)
         self.shape_fit_ = X.shape
-        decisions = _svm.decide(rows, rows, coefficients, self.intercept_, **kernel)
+        decisions = _svm.decide(rows, rows, coefficients, self.intercept_, *self._kernel)
         errors = targets - decisions.T - self.dual_coef_ / (self.C * weights)
         self.residual_ = np.abs(errors).max(axis=1)
         accepted = _ACCEPTED_RESIDUAL * np.ptp(targets, axis=1) + _ROUNDING * np.abs(targets).max(axis=1)

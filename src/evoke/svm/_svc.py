@@ -169,7 +169,7 @@ class SVC(ClassifierMixin, IterativeMachine):
         if weights:
             weighted = weighted_C(self.C, *weights)
             bounds = [weighted[rows_of_class] for rows_of_class in members]
-        parameters = self._kernel(X) | self._solver()
+        parameters = self._kernel_parameters(X) | self._solver()
         coefficients = np.zeros((n_classes - 1, len(rows)))
         certificates = []
         for i, j in combinations(range(n_classes), 2):

@@ -152,7 +152,7 @@ class SVR(Regression, IterativeMachine):
         rows, targets = X.take(order, axis=0), targets.take(order, axis=1)
         betas, certificates = solve_each(
             *(rows, [(target, -bound, bound) for target in targets]),
-            **(self._kernel(X) | self._solver() | {"epsilon": float(self.epsilon)}),
+            **(self._kernel_parameters(X) | self._solver() | {"epsilon": float(self.epsilon)}),
         )
         used = betas.any(axis=0).nonzero()[0]
         self.shape_fit_ = X.shape
