@@ -23,7 +23,7 @@ from sklearn.utils.estimator_checks import check_sample_weight_equivalence_on_de
 
 from evoke import _thundersvm
 from evoke.exceptions import SolverWarning
-from evoke.svm import SVC, solve
+from evoke.svm import LSSVC, LSSVR, SVC, SVR, _lssvm, _svc, _svr, solve
 from oracle import svm as oracle
 
 thundersvm = pytest.param(
@@ -31,6 +31,7 @@ thundersvm = pytest.param(
     marks=pytest.mark.skipif(not _thundersvm.available(), reason="the ThunderSVM library is not here"),
 )
 both_solvers = pytest.mark.parametrize("solver", ["native", thundersvm])
+PLAIN = (np.ndarray, int, float, str, tuple, dict, type(None))  # what a fitted model is made of
 KERNELS = {
     "rbf": {"kernel": "rbf", "gamma": 0.5},
     "linear": {"kernel": "linear"},
@@ -628,6 +629,22 @@ def test_a_model_keeps_the_kernel_of_its_fit():
     assert_array_equal(model.decision_function(X), expected)
 
 
+@pytest.mark.parametrize("machine", [SVC, SVR, LSSVC, LSSVR])
+def test_a_fit_that_fails_leaves_the_model_of_the_last_one(machine, monkeypatch):
+    X, y = problem(24, n_classes=3)
+    model = machine(gamma=0.5).fit(X, y)
+    expected = model.predict(X)
+
+    def interrupted(*args, **kwargs):
+        raise KeyboardInterrupt
+
+    for module, name in (_svc, "solve_each"), (_svr, "solve_each"), (_lssvm._evaluate, "fit_readout"):
+        monkeypatch.setattr(module, name, interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        model.set_params(gamma="scale", kernel="linear").fit(-X[:30], y[:30] == 0)
+    assert_array_equal(model.predict(X), expected)
+
+
 def test_not_fitted():
     for method in (SVC().predict, SVC().decision_function):
         with pytest.raises(NotFittedError):
@@ -641,7 +658,7 @@ def test_copies_and_files(solver, tmp_path):
     expected = model.decision_function(X)
     joblib.dump(model, tmp_path / "model")
     copies = copy.deepcopy(model), pickle.loads(pickle.dumps(model)), joblib.load(tmp_path / "model")
-    assert all(isinstance(value, (np.ndarray, int, float, str, tuple, type(None))) for value in vars(model).values())
+    assert all(isinstance(value, PLAIN) for value in vars(model).values())
     del model
     for again in copies:
         assert_array_equal(again.decision_function(X), expected)

@@ -139,23 +139,23 @@ class KernelMachine(BaseEstimator):
         return validate_data(self, X, y, dtype=np.float64, order="C", **options)
 
     def _validate_classes(self, X, y):
-        """Rows, labels, class numbers and sizes; the classes are kept."""
+        """Rows, labels, and what :func:`encode` makes of the labels."""
         X, y = self._validate(X, y, lambda y: y.ndim == 1 and y.dtype.kind in "biuU")
-        self.classes_, codes, sizes = encode(y)
-        return X, y, codes, sizes
+        return X, y, *encode(y)
 
     def _kernel_parameters(self, X):
-        """The kernel and its parameters in numbers, for a fit on X; they are kept for predictions."""
-        gamma = _effective_gamma(self.gamma, X)
-        self._kernel = str(self.kernel), gamma, float(self.coef0), int(self.degree)
-        return dict(zip(("kernel", "gamma", "coef0", "degree"), self._kernel, strict=True))
+        """The kernel and its parameters in numbers, for a fit on X. Predictions use those of the fit: `_kernel`."""
+        return {
+            "kernel": str(self.kernel), "gamma": _effective_gamma(self.gamma, X), "coef0": float(self.coef0),
+            "degree": int(self.degree),
+        }  # fmt: skip
 
     def _decide(self, X, coefficients):
         """Decision values (n_samples, n_outputs) from coefficients (n_support, n_outputs)."""
         if not (is_clean(X, 2) and X.shape[1] == self.n_features_in_ and not hasattr(self, "feature_names_in_")):
             X = validate_data(self, X, dtype=np.float64, order="C", reset=False)
         decisions = _svm.decide(
-            X, self.support_vectors_, np.ascontiguousarray(coefficients), self.intercept_, *self._kernel
+            X, self.support_vectors_, np.ascontiguousarray(coefficients), self.intercept_, **self._kernel
         )
         if not np.isfinite(decisions).all():
             raise ValueError(f"the kernel overflows on X with values up to {np.abs(X).max():.3g}; scale X")
@@ -204,11 +204,10 @@ class Regression(RegressorMixin):
         return tags
 
     def _validate_values(self, X, y):
-        """Rows, and targets of shape (n_outputs, n_samples)."""
+        """Rows, targets of shape (n_outputs, n_samples), and whether y had one dimension."""
         X, y = self._validate(X, y, lambda y: y.ndim <= 2 and is_clean(y, y.ndim), multi_output=True, y_numeric=True)
         y = check_array(y, dtype=np.float64, ensure_2d=False, input_name="y")
-        self._single_output = y.ndim == 1
-        return X, np.ascontiguousarray(np.atleast_2d(y.T))
+        return X, np.ascontiguousarray(np.atleast_2d(y.T)), y.ndim == 1
 
     def predict(self, X):
         """Values of the regression functions.

@@ -38,14 +38,15 @@ class LeastSquaresMachine(KernelMachine):
                 f"the kernel matrix with 1 / C on its diagonal is singular to working precision: C == {self.C} is too "
                 "large for these rows, lower it"
             )
-        self.support_vectors_, coefficients, self.intercept_ = fitted
-        if not (np.isfinite(coefficients).all() and np.isfinite(self.intercept_).all()):
+        support_vectors, coefficients, intercept = fitted
+        if not (np.isfinite(coefficients).all() and np.isfinite(intercept).all()):
             raise ValueError("the coefficients are not finite: X, the targets or C are too large, scale them")
+        decisions = _svm.decide(rows, rows, coefficients, intercept, **kernel)
+        errors = targets - decisions.T - coefficients.T / (self.C * weights)
+        self._kernel, self.support_vectors_, self.intercept_ = kernel, support_vectors, intercept
         self.dual_coef_ = np.ascontiguousarray(coefficients.T)
         self.support_ = order.astype(np.int32)
         self.shape_fit_ = X.shape
-        decisions = _svm.decide(rows, rows, coefficients, self.intercept_, *self._kernel)
-        errors = targets - decisions.T - self.dual_coef_ / (self.C * weights)
         self.residual_ = np.abs(errors).max(axis=1)
         accepted = _ACCEPTED_RESIDUAL * np.ptp(targets, axis=1) + _ROUNDING * np.abs(targets).max(axis=1)
         if (self.residual_ > accepted).any():
@@ -151,11 +152,12 @@ class LSSVR(Regression, LeastSquaresMachine):
             C is so large that rounding spoils the solution: `residual_` exceeds a thousandth of the target's range.
         """
         self._check_kernel()
-        X, targets = self._validate_values(X, y)
+        X, targets, single_output = self._validate_values(X, y)
         weights = np.ones(len(X)) if sample_weight is None else check_weights(sample_weight, len(X))
         order = np.flatnonzero(weights)
         weighted_C(self.C, weights[order])
         self._fit_targets(X, targets[:, order], order, weights[order])
+        self._single_output = single_output
         return self
 
 
@@ -255,19 +257,20 @@ class LSSVC(ClassifierMixin, LeastSquaresMachine):
             C is so large that rounding spoils the solution: `residual_` exceeds a thousandth of the target's range.
         """
         self._check_kernel()
-        X, y, codes, _ = self._validate_classes(X, y)
-        n_classes = len(self.classes_)
+        X, y, classes, codes, _ = self._validate_classes(X, y)
+        n_classes = len(classes)
         weights = np.ones(len(X))
         if sample_weight is not None:
-            weights = check_weights(sample_weight, len(X), codes, self.classes_)
+            weights = check_weights(sample_weight, len(X), codes, classes)
         order = np.flatnonzero(weights)
-        self.class_weight_ = class_weights(self.class_weight, self.classes_, y)
-        weights = weights[order] * self.class_weight_[codes[order]]
+        factors = class_weights(self.class_weight, classes, y)
+        weights = weights[order] * factors[codes[order]]
         weighted_C(self.C, weights)
         positive = codes == np.arange(n_classes)[:, np.newaxis]
         if n_classes == 2:
             positive = positive[1:]
         self._fit_targets(X, np.where(positive[:, order], 1.0, -1.0), order, weights)
+        self.classes_, self.class_weight_ = classes, factors
         return self
 
     def decision_function(self, X):

@@ -148,28 +148,28 @@ class SVC(ClassifierMixin, IterativeMachine):
         self._check_kernel()
         self._check_solver()
         check_choice(self.decision_function_shape, "decision_function_shape", ("ovr", "ovo"))
-        X, y, codes, sizes = self._validate_classes(X, y)
-        n_classes = len(self.classes_)
-        self.class_weight_ = np.array([1.0] * n_classes)
+        X, y, classes, codes, sizes = self._validate_classes(X, y)
+        n_classes = len(classes)
+        factors = np.array([1.0] * n_classes)
         weights = []
         # Rows are sorted by class, in which they keep their order, and those without weight are left out.
         order = codes.argsort(kind="stable")
         if sample_weight is not None:
-            sample_weight = check_weights(sample_weight, len(X), codes, self.classes_)
+            sample_weight = check_weights(sample_weight, len(X), codes, classes)
             order = order[sample_weight[order] > 0.0]
             weights.append(sample_weight[order])
             sizes = np.bincount(codes[order]).tolist()
         codes = codes[order]
         if self.class_weight is not None:
-            self.class_weight_ = class_weights(self.class_weight, self.classes_, y)
-            weights.append(self.class_weight_[codes])
+            factors = class_weights(self.class_weight, classes, y)
+            weights.append(factors[codes])
         rows = X.take(order, axis=0)
         members = [slice(*ends) for ends in pairwise(accumulate(sizes, initial=0))]
         bounds = [float(self.C)] * n_classes
         if weights:
             weighted = weighted_C(self.C, *weights)
             bounds = [weighted[rows_of_class] for rows_of_class in members]
-        parameters = self._kernel_parameters(X) | self._solver()
+        kernel, solver = self._kernel_parameters(X), self._solver()
         coefficients = np.zeros((n_classes - 1, len(rows)))
         certificates = []
         for i, j in combinations(range(n_classes), 2):
@@ -181,12 +181,13 @@ class SVC(ClassifierMixin, IterativeMachine):
             (negative, below), (positive, above) = halves if n_classes == 2 else halves[::-1]
             target[negative], lower[negative] = -1.0, -below
             target[positive], upper[positive] = 1.0, above
-            (beta,), found = solve_each(pair, [(target, lower, upper)], epsilon=0.0, **parameters)
+            (beta,), found = solve_each(pair, [(target, lower, upper)], epsilon=0.0, **kernel, **solver)
             coefficients[j - 1, first] = beta[: sizes[i]]
             coefficients[i, second] = beta[sizes[i] :]
             certificates += found
 
         used = (coefficients[0] if n_classes == 2 else coefficients.any(axis=0)).nonzero()[0]
+        self.classes_, self.class_weight_, self._kernel = classes, factors, kernel
         self.shape_fit_ = X.shape
         self.support_ = order[used].astype(np.int32)
         self.support_vectors_ = rows.take(used, axis=0)

@@ -139,7 +139,7 @@ class SVR(Regression, IterativeMachine):
         self._check_kernel()
         self._check_solver()
         check_real(self.epsilon, "epsilon", least=0)
-        X, targets = self._validate_values(X, y)
+        X, targets, single_output = self._validate_values(X, y)
         order = np.arange(len(X))
         bound = np.full(len(X), float(self.C))
         if sample_weight is not None:
@@ -150,11 +150,11 @@ class SVR(Regression, IterativeMachine):
         if not math.isfinite(float(bound.max()) * largest * len(order)):
             raise ValueError(f"C == {self.C} times the values of y, up to {largest:.3g}, overflows; scale y or lower C")
         rows, targets = X.take(order, axis=0), targets.take(order, axis=1)
-        betas, certificates = solve_each(
-            *(rows, [(target, -bound, bound) for target in targets]),
-            **(self._kernel_parameters(X) | self._solver() | {"epsilon": float(self.epsilon)}),
-        )
+        kernel = self._kernel_parameters(X)
+        problems = [(target, -bound, bound) for target in targets]
+        betas, certificates = solve_each(rows, problems, epsilon=float(self.epsilon), **kernel, **self._solver())
         used = betas.any(axis=0).nonzero()[0]
+        self._kernel, self._single_output = kernel, single_output
         self.shape_fit_ = X.shape
         self.support_ = order[used].astype(np.int32)
         self.support_vectors_ = rows.take(used, axis=0)
