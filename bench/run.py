@@ -16,7 +16,7 @@ from report import Settings
 from threadpoolctl import threadpool_limits
 
 GROUPS = (
-    "evaluation", "simd", "breakdown", "svc", "lstm", "vecmath", "mutation", "threads", "evolution", "memory",
+    "evaluation", "ideas", "simd", "breakdown", "svc", "lstm", "vecmath", "mutation", "threads", "evolution", "memory",
 )  # fmt: skip
 
 

@@ -13,13 +13,16 @@ from evoke.lstm import forward
 
 sys.path.append(str(Path(__file__).parents[1] / "bench"))
 
+import ablation_anbncn
 import evaluation
+import ideas
 import lstm
 import mutation
 import problems
 import reference
 import run
 import svc
+import thundersvm_faults
 import vecmath
 from paired import Quartiles, Times, paired
 from report import Report, Table, Target
@@ -45,6 +48,33 @@ def test_an_unknown_name_is_refused(capsys):
     with pytest.raises(SystemExit):
         run.main(["--only", "svc,nothing"])
     assert "unknown nothing" in capsys.readouterr().err
+
+
+def test_the_ablation_runs(tmp_path, capsys):
+    arguments = ["--n-max", "4", "--seeds", "2", "--only", "credit", "--jobs", "1", "--long", "3000"]
+    ablation_anbncn.main([*arguments, "--json", str(tmp_path / "runs.json")])
+    printed = capsys.readouterr().out
+    result = json.loads((tmp_path / "runs.json").read_text())
+    assert [study["settings"] for study in result["studies"]] == [{"credit": "best"}, {"credit": "mean"}]
+    assert [run["seed"] for run in result["studies"][0]["runs"]] == [1000, 1001]
+    assert all(ablation_anbncn.row(study) in printed for study in result["studies"])
+
+
+@pytest.mark.skipif(not _thundersvm.available(), reason="needs ThunderSVM")
+def test_the_faults_of_thundersvm_do_not_pass_the_binding(tmp_path):
+    thundersvm_faults.main(["--problems", "10", "--json", str(tmp_path / "counts.json")])
+    rows = json.loads((tmp_path / "counts.json").read_text())["rows"]
+    assert sum(row["library"] for row in rows) > 0
+    assert {row["binding"] for row in rows} == {0, "not used"}
+
+
+@pytest.mark.parametrize("origin", problems.ORIGINS)
+def test_without_an_idea_the_errors_are_the_same(origin):
+    candidates = ideas.make_candidates(4, origin, problems.networks(4, origin, 2)[:12])
+    expected = candidates.pop("all")(0)
+    for other in candidates.values():
+        # each decision is known to about tol = 1e-3; here 44 of them are added up
+        np.testing.assert_allclose(other(0), expected, rtol=0, atol=44 * 1e-3)
 
 
 @pytest.mark.parametrize("origin", problems.ORIGINS)

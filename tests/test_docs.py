@@ -1,0 +1,59 @@
+"""The documents: their Python examples run, their tables are those of docs/results, their links lead somewhere."""
+
+import re
+import sys
+from pathlib import Path
+
+import pytest
+
+sys.path.append(str(Path(__file__).parents[1] / "tools"))
+
+import readme_tables
+
+ROOT = readme_tables.ROOT
+DOCUMENTS = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")]
+EXAMPLES = [path for path in DOCUMENTS if "```python\n" in path.read_text(encoding="utf-8")]
+
+
+def names(paths):
+    return [str(path.relative_to(ROOT)) for path in paths]
+
+
+@pytest.mark.parametrize("path", EXAMPLES, ids=names(EXAMPLES))
+def test_examples_run_in_their_order(path, capsys):
+    program = "\n".join(re.findall(r"```python\n(.*?)```", path.read_text(encoding="utf-8"), re.DOTALL))
+    namespace = {}
+    exec(compile(program, path.name, "exec"), namespace)
+    printed = capsys.readouterr().out
+    assert len(printed.splitlines()) >= program.count("print(")
+    if path.name == "README.md":
+        assert printed.startswith("1.0\n1000\n")  # the long strings that the text speaks of
+    if path.name == "reproduction.md":
+        assert printed == "[1.] [-1.]\n[1.] [-1.]\n"  # as the comments beside it say
+
+
+def test_tables_are_those_of_the_results(capsys):
+    assert readme_tables.main(["--check"]) == 0, capsys.readouterr().out
+
+
+def test_a_table_that_was_changed_is_found(monkeypatch, tmp_path, capsys):
+    (tmp_path / "docs").mkdir()
+    text = readme_tables.filled("<!-- table: results -->\n<!-- end -->\n")
+    assert "| 1..10 | 1..29 | 1..53 | 1..257 |" in text
+    (tmp_path / "README.md").write_text(text.replace("257", "258"))
+    monkeypatch.setattr(readme_tables, "ROOT", tmp_path)
+    assert readme_tables.main(["--check"]) == 1
+    assert "README.md: tables differ" in capsys.readouterr().out
+    assert readme_tables.main([]) == 0
+    assert (tmp_path / "README.md").read_text() == text
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=names(DOCUMENTS))
+def test_links_lead_to_files(path):
+    for link in re.findall(r"\]\((?!https?:)([^)#]+)[^)]*\)", path.read_text(encoding="utf-8")):
+        assert (path.parent / link).exists(), link
+
+
+@pytest.mark.parametrize("path", sorted(readme_tables.RESULTS.glob("*.json")), ids=lambda path: path.name)
+def test_results_name_no_path_of_a_machine(path):
+    assert not re.search(r'"[^"]*/(home|root|usr|opt|tmp|work)/', path.read_text(encoding="utf-8"))

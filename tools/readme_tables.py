@@ -1,0 +1,237 @@
+"""Fill the tables of README.md and docs/ from the JSON files in docs/results, so that no figure is typed by hand.
+
+python tools/readme_tables.py                 rewrite every block between <!-- table: NAME --> and <!-- end -->
+python tools/readme_tables.py --check         say which would change; exit status 1 if any
+python tools/readme_tables.py --take FILE...  first copy results into docs/results, without paths of this machine
+
+docs/results/README.md says which command made which file.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+import sys
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+ROOT = Path(__file__).parents[1]
+RESULTS = ROOT / "docs" / "results"
+BLOCK = re.compile(r"(<!-- table: ([\w-]+) -->\n).*?(<!-- end -->)", re.DOTALL)
+
+
+def load(name: str) -> dict[str, Any]:
+    return json.loads((RESULTS / f"{name}.json").read_text(encoding="utf-8"))
+
+
+def markdown(head: Iterable[Any], rows: Iterable[Iterable[Any]]) -> str:
+    head = list(head)
+    lines = [head, ["---"] * len(head), *rows]
+    return "".join(f"| {' | '.join(map(str, line))} |\n" for line in lines)
+
+
+def quartiles(values: Iterable[float]) -> str:
+    low, _, high = np.percentile(list(values), [25, 50, 75])
+    return f"{low:.0f} to {high:.0f}"
+
+
+def versions(config: dict[str, Any]) -> str:
+    packages = ", ".join(f"{k} {v}" for k, v in config["packages"].items() if v and k in ("numpy", "scikit-learn"))
+    return f"evoke {config['evoke']}, Python {config['python']}, {packages}, {config['simd']['used']} kernels"
+
+
+def seeds_of(result: dict[str, Any]) -> str:
+    config = result["config"]
+    return f"{config['runs']} runs, seeds {config['seed']}..{config['seed'] + config['runs'] - 1}"
+
+
+# ---------------------------------------------------------------- the reproduction
+
+REPRODUCTIONS = [(n_max, preset) for n_max in (10, 20) for preset in ("paper", "tuned")]
+
+
+def ours(result: dict[str, Any]) -> str:
+    """The runs of one reproduction in a cell; those at the cap count with the cap."""
+    accepted, cap = [run["accepted"] for run in result["runs"]], result["config"]["test_max"]
+    at_cap, n = accepted.count(cap), len(accepted)
+    if 2 * at_cap > n:
+        return f"**{at_cap} of {n} at the cap of {cap:,}**" + ("" if at_cap == n else f", worst {min(accepted)}")
+    mean = ("at least " if at_cap else "") + f"{np.mean(accepted):.0f}"
+    return f"median {np.median(accepted):g} ({quartiles(accepted)}), mean {mean}; {at_cap} of {n} at the cap"
+
+
+def results() -> str:
+    rows = []
+    for n_max in (10, 20):
+        paper, tuned = (load(f"anbncn-N{n_max}-{preset}") for preset in ("paper", "tuned"))
+        published = [f"1..{value}" for value in tuned["published"].values()]
+        rows.append([f"1..{n_max}", *published, ours(paper), ours(tuned)])
+    head = ["trained on", *(f"{name}, published" for name in tuned["published"]), "evoke, `--preset paper`",
+            "evoke, `--preset tuned`"]  # fmt: skip
+    return markdown(head, rows) + f"\n{seeds_of(tuned)}; {versions(tuned['config'])}.\n"
+
+
+def results_full() -> str:
+    rows = []
+    for n_max, preset in REPRODUCTIONS:
+        result = load(f"anbncn-N{n_max}-{preset}")
+        runs = result["runs"]
+        accepted, n = [run["accepted"] for run in runs], len(runs)
+        at_cap = sum(m == result["config"]["test_max"] for m in accepted)
+        rows.append([
+            f"1..{n_max}", preset, ("at least " if at_cap else "") + f"{np.mean(accepted):.1f}",
+            f"{np.median(accepted):g}", quartiles(accepted), min(accepted), max(accepted), f"{at_cap} of {n}",
+            f"{sum(m < n_max for m in accepted)} of {n}", len(result["unfinished"]),
+            *(f"{sum(run['spot'][spot] for run in runs)} of {n}" for spot in ("10000", "100000", "1000000")),
+            runs[0]["evaluations"], f"{np.median([run['seconds'] for run in runs]):.2f}",
+        ])  # fmt: skip
+    head = [
+        "trained on", "preset", "mean", "median", "quartiles", "worst", "best", f"at {result['config']['test_max']}",
+        "below N", "failed", "n = 10,000", "n = 100,000", "n = 1,000,000", "evaluations", "seconds, median",
+    ]  # fmt: skip
+    return markdown(head, rows) + f"\n{seeds_of(result)}; {versions(result['config'])}.\n"
+
+
+def per_seed() -> str:
+    results = [load(f"anbncn-N{n_max}-{preset}") for n_max, preset in REPRODUCTIONS]
+    head = ["seed", *(f"1..{n_max}, {preset}" for n_max, preset in REPRODUCTIONS)]
+    by_seed = zip(*(result["runs"] for result in results), strict=True)
+    return markdown(head, ([runs[0]["seed"], *(run["accepted"] for run in runs)] for runs in by_seed))
+
+
+# ---------------------------------------------------------------- the ablations
+
+
+def ablation(name: str) -> str:
+    """Every study of one run of `bench/ablation_anbncn.py`."""
+    result = load(name)
+    rows = []
+    for study in result["studies"]:
+        runs = study["runs"]
+        accepted = [run["accepted"] for run in runs]
+        settings = ", ".join(f"{name}={value}" for name, value in study["settings"].items())
+        long = [] if result["long"] is None else [sum(run["long"] for run in runs)]
+        rows.append([
+            study["study"], settings, f"{np.mean(accepted):.0f}", f"{np.median(accepted):g}", quartiles(accepted),
+            sum(m == result["test_max"] for m in accepted), sum(run["wrong"] > 0 for run in runs), *long,
+        ])  # fmt: skip
+    long = [] if result["long"] is None else [f"n = {result['long']:,}"]
+    head = ["study", "setting", "mean", "median", "quartiles", f"at {result['test_max']}", "unsolved", *long]
+    first, last = result["seeds"]
+    where = f"N = {result['n_max']}, {last - first + 1} runs a row, seeds {first}..{last}"
+    return markdown(head, rows) + f"\n{where}; {versions(result['config'])}.\n"
+
+
+# ---------------------------------------------------------------- ThunderSVM
+
+
+def thundersvm() -> str:
+    record = load("thundersvm")
+    packages = record["packages"]
+    return markdown(record["rows"][0], (row.values() for row in record["rows"])) + (
+        f"\nSeeds 0, 1, ...; thundersvm-cpu {packages['thundersvm-cpu']}, numpy {packages['numpy']}.\n"
+    )
+
+
+# ---------------------------------------------------------------- the benchmarks
+
+
+def bench_cell(value: Any) -> str:
+    if isinstance(value, dict):
+        return f"{value['median']:.3g} ({value['low']:.3g} to {value['high']:.3g})"
+    return f"{value:.3g}" if isinstance(value, float) else str(value)
+
+
+def bench(group: str) -> Callable[[], str]:
+    def table() -> str:
+        record = load("bench")
+        group_of = record["benchmarks"][group]
+        parts = [
+            f"{t['title']}:\n\n{markdown(t['rows'][0], (map(bench_cell, row.values()) for row in t['rows']))}"
+            for t in group_of["tables"]
+            if t["rows"]
+        ]
+        machine = record["machine"]
+        return "\n".join(parts) + (
+            f"\n{machine['processor']}, {machine['cores']} cores, load {max(group_of['load']):.1f}; "
+            f"{record['repeats']} rounds, median and quartiles; "
+            f"numpy {machine['numpy']}, scikit-learn {machine['scikit-learn']}.\n"
+        )
+
+    return table
+
+
+def newton() -> str:
+    """The solver's table of `bench/ideas.py` in a build with and one without Newton steps."""
+    rows = []
+    for name, record in (("with", "bench"), ("without", "bench-no-newton")):
+        tables = load(record)["benchmarks"]["ideas"]["tables"]
+        rows += [[name, *map(bench_cell, row.values())] for row in tables[1]["rows"]]
+    return markdown(["Newton steps", *tables[1]["rows"][0]], rows)
+
+
+def solver_before() -> str:
+    """Times of the same problems in the benchmarks of an earlier commit and in the present ones."""
+    wanted = (
+        ("evaluation", "evaluation", "ms (processor)"), ("svc", "core", "core, ms"), ("svc", "SVC", "evoke, ms"),
+    )  # fmt: skip
+    before, after = (load(name)["benchmarks"] for name in ("bench-5e65af6", "bench"))
+    rows = [
+        [f"{label}: {old['problem']}", bench_cell(old[column]), bench_cell(new[column])]
+        for group, label, column in wanted
+        for old, new in zip(*(b[group]["tables"][0]["rows"] for b in (before, after)), strict=True)
+    ]
+    return markdown(["problem", "before", "after"], rows)
+
+
+BENCHMARKS = ("evaluation", "ideas", "breakdown", "svc", "simd", "threads", "memory")
+
+TABLES: dict[str, Callable[[], str]] = {
+    "results": results,
+    "results-full": results_full,
+    "per-seed": per_seed,
+    "weights-10": lambda: ablation("weights-N10-tuned"),
+    "weights-20": lambda: ablation("weights-N20-tuned"),
+    "ablation-paper": lambda: ablation("ablation-N10-paper"),
+    "thundersvm": thundersvm,
+    "newton": newton,
+    "solver-before": solver_before,
+    **{f"bench-{group}": bench(group) for group in BENCHMARKS},
+}
+
+
+def filled(text: str) -> str:
+    return BLOCK.sub(lambda block: f"{block[1]}\n{TABLES[block[2]]()}\n{block[3]}", text)
+
+
+def take(path: Path) -> None:
+    result = json.loads(path.read_text(encoding="utf-8"))
+    result.get("config", {}).pop("thundersvm", None)  # the path of its library
+    (RESULTS / path.name).write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
+
+
+def main(arguments: list[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--check", action="store_true")
+    parser.add_argument("--take", type=Path, nargs="+", default=[], metavar="FILE")
+    options = parser.parse_args(arguments)
+    for path in options.take:
+        take(path)
+    stale = 0
+    for path in [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]:
+        old = path.read_text(encoding="utf-8")
+        new = filled(old)
+        if new != old:
+            stale += 1
+            print(f"{path.relative_to(ROOT)}: {'tables differ from docs/results' if options.check else 'rewritten'}")
+            if not options.check:
+                path.write_text(new, encoding="utf-8")
+    return int(options.check and stale > 0)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
