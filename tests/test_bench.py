@@ -14,6 +14,7 @@ from evoke.lstm import forward
 sys.path.append(str(Path(__file__).parents[1] / "bench"))
 
 import ablation_anbncn
+import ablation_sines
 import evaluation
 import ideas
 import lstm
@@ -75,6 +76,21 @@ def test_without_an_idea_the_errors_are_the_same(origin):
     for other in candidates.values():
         # each decision is known to about tol = 1e-3; here 44 of them are added up
         np.testing.assert_allclose(other(0), expected, rtol=0, atol=44 * 1e-3)
+
+
+def test_the_ablation_of_the_sines_runs(tmp_path, capsys, monkeypatch):
+    monkeypatch.setitem(
+        ablation_sines.STUDIES, "C",
+        [{"readout": "lssvm", "C": c, "n_generations": 1} for c in (1e4, 1e300)],
+    )  # fmt: skip
+    ablation_sines.main(["--seeds", "2", "--only", "C", "--jobs", "1", "--json", str(tmp_path / "runs.json")])
+    printed = capsys.readouterr().out
+    good, bad = json.loads((tmp_path / "runs.json").read_text())["studies"]
+    assert [run["seed"] for run in good["runs"]] == [1000, 1001]
+    assert all(run["sse"] > 0 for run in good["runs"])
+    assert ablation_sines.row(good) in printed
+    assert "lower C" in bad["runs"][0]["reason"]
+    assert ablation_sines.row(bad).endswith("| inf | inf | inf | inf | inf | inf | 2 |")
 
 
 @pytest.mark.parametrize("origin", problems.ORIGINS)

@@ -12,8 +12,9 @@ import pytest
 pytest.importorskip("click")
 pytest.importorskip("rich")
 
-from evoke import __version__, reproduce
+from evoke import __version__, reproduce, tasks
 from evoke.cli import cli
+from evoke.reproduce import grammar, waves
 
 SMALL = ["reproduce", "anbncn", "--runs", "1", "--generations", "2", "--test-max", "20"]
 ENDLESS = ["reproduce", "anbncn", "--runs", "100000", "--generations", "100000", "--test-max", "20"]
@@ -119,6 +120,10 @@ def test_choices_are_those_of_the_library():
     options = {option.name: option for option in cli.commands["reproduce"].commands["anbncn"].params}
     assert set(options["preset"].type.choices) == set(reproduce.PRESETS)
     assert options["n_max"].type.max == reproduce.LARGEST_N_MAX
+    for experiment in ("anbncn", "sines"):
+        options = {option.name: option for option in cli.commands["reproduce"].commands[experiment].params}
+        assert set(options["readout"].type.choices) == set(reproduce.SINES_PRESETS["tuned"])
+    assert options["waves"].type.max == len(tasks.FREQUENCIES)
 
 
 # ---- results
@@ -190,7 +195,7 @@ def test_a_failed_run_fails_the_command(here, tmp_path, monkeypatch):
     def run(seed, *rest):
         raise FloatingPointError("all\nlost")
 
-    monkeypatch.setattr(reproduce, "run_anbncn", run)
+    monkeypatch.setattr(grammar, "run_anbncn", run)
     done = here(*SMALL, "--runs", "5", "--json", str(tmp_path / "a.json"))
     assert done.returncode == 1
     assert done.stderr.startswith("Error: failed, 0 of 5 runs finished; seed 0: FloatingPointError: all lost after 0")
@@ -201,14 +206,14 @@ def test_a_failed_run_fails_the_command(here, tmp_path, monkeypatch):
 
 
 def test_warnings_of_one_kind_are_one_line(here, monkeypatch):
-    one = reproduce.run_anbncn
+    one = grammar.run_anbncn
 
     def run(*arguments):
         for k in range(3):
             warnings.warn(f"trouble\nnumber {k}", RuntimeWarning, stacklevel=1)
         return one(*arguments)
 
-    monkeypatch.setattr(reproduce, "run_anbncn", run)
+    monkeypatch.setattr(grammar, "run_anbncn", run)
     done = here(*SMALL)
     assert (done.returncode, done.stderr) == (0, "RuntimeWarning: trouble number 0 (and 2 more of this kind)\n")
 
@@ -221,8 +226,8 @@ def test_warnings_of_one_kind_are_one_line(here, monkeypatch):
     [
         ["--runs", "0"], ["--runs", "two"], ["--runs", "1.5"], ["--n-max", "1"], ["--n-max", "1001"],
         ["--n-max", "-5"], ["--test-max", "0"], ["--jobs", "0"], ["--jobs", "-1"], ["--generations", "0"],
-        ["--seed", "-1"], ["--seed", "x"], ["--preset", "best"], ["--solver", "libsvm"], ["--readout", "pinv"],
-        ["--readout", "lssvm"], ["--nonsense"], ["--runs"], ["stray"],
+        ["--seed", "-1"], ["--seed", "x"], ["--preset", "best"], ["--solver", "libsvm"], ["--readout", "knn"],
+        ["--nonsense"], ["--runs"], ["stray"],
     ],
 )  # fmt: skip
 def test_wrong_usage(here, arguments):
@@ -276,6 +281,170 @@ def test_broken_thundersvm(tmp_path):
     library.write_bytes(b"not a library")
     done = evoke(*SMALL, "--solver", "thundersvm", EVOKE_THUNDERSVM_LIB=str(library))
     assert_one_line(done, 1, "thundersvm", str(library))
+
+
+# ---- superimposed sines
+
+
+SINES = ["reproduce", "sines", "--runs", "1", "--generations", "1", "--readout", "pinv"]
+
+
+def test_sines_table_files_and_figure(tmp_path):
+    pytest.importorskip("matplotlib")
+    out = tmp_path / "out"
+    done = evoke(*SINES, "--seed", 3, "--out", out, "--json", tmp_path / "a.json", "--plot", tmp_path / "a.png")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert_clean(tmp_path, "a.json", "a.png", "out")
+    assert_clean(out, "sines-2.json", "sines-2.md")
+    result = json.loads((tmp_path / "a.json").read_text())
+    assert (out / "sines-2.json").read_text() == (tmp_path / "a.json").read_text()
+    assert (out / "sines-2.md").read_text() == done.stdout == reproduce.markdown(result)
+    expected = reproduce.sines(runs=1, n_generations=1, readout="pinv", seed=3)
+    assert [run | {"seconds": 0} for run in result["runs"]] == [run | {"seconds": 0} for run in expected["runs"]]
+    assert (tmp_path / "a.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_every_option_of_the_sines_arrives(here, monkeypatch):
+    seen = {}
+
+    def sines(**arguments):
+        seen.update(arguments)
+        raise RuntimeError("enough")
+
+    monkeypatch.setattr(reproduce, "sines", sines)
+    options = "--waves 3 --runs 3 --seed 4 --preset paper --solver native --readout lssvm --jobs 2 --generations 5"
+    assert_one_line(here("reproduce", "sines", *options.split()), 1, "Error: enough")
+    assert seen == {
+        "waves": 3, "runs": 3, "seed": 4, "preset": "paper", "solver": "native", "readout": "lssvm", "n_jobs": 2,
+        "n_generations": 5, "progress": None,
+    }  # fmt: skip
+    here("reproduce", "sines")
+    assert seen == {
+        "waves": 2, "runs": 20, "seed": 0, "preset": "tuned", "solver": "auto", "readout": "svm", "n_jobs": 1,
+        "n_generations": None, "progress": None,
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [["--waves", "0"], ["--waves", "9"], ["--n-max", "10"], ["--test-max", "5"], ["--readout", "knn"], ["--plot"]],
+)
+def test_wrong_usage_of_the_sines(here, arguments):
+    assert_one_line(here("reproduce", "sines", *arguments), 2)
+
+
+def test_thundersvm_with_another_readout(here):
+    assert_one_line(here(*SINES, "--solver", "thundersvm"), 1, "solver='thundersvm'", "readout='pinv'")
+
+
+@pytest.mark.parametrize("place, word", [
+    ("folder.png", "not a regular file"), ("missing/a.png", "No such file"), ("a.xyz", "not 'xyz'"), ("a", "not ''"),
+])  # fmt: skip
+def test_figures_that_cannot_be_written_are_told_before_the_work(here, tmp_path, monkeypatch, place, word):
+    pytest.importorskip("matplotlib")
+    (tmp_path / "folder.png").mkdir()
+    monkeypatch.setattr(reproduce, "sines", lambda **arguments: pytest.fail("the work was begun"))
+    assert_one_line(here(*SINES, "--plot", str(tmp_path / place)), 1, word)
+    assert_clean(tmp_path, "folder.png")
+
+
+@pytest.mark.parametrize("command", [[*SINES, "--plot", "a.png"], ["reproduce", "all", "--out", "results"]])
+def test_figures_without_matplotlib(here, tmp_path, monkeypatch, command):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setitem(sys.modules, "matplotlib.backend_bases", None)
+    for experiment in ("sines", "anbncn"):
+        monkeypatch.setattr(reproduce, experiment, lambda **arguments: pytest.fail("the work was begun"))
+    assert_one_line(here(*command), 1, 'pip install "evoke[plot]"')
+    assert_clean(tmp_path)
+
+
+def test_nothing_to_draw(here, tmp_path, monkeypatch):
+    pytest.importorskip("matplotlib")
+    one = waves.run_sines
+    monkeypatch.setattr(waves, "run_sines", lambda *a: one(*a) | {"sse": None, "nrmse": None, "generated": None})
+    done = here(*SINES, "--plot", str(tmp_path / "a.png"), "--json", str(tmp_path / "a.json"))
+    assert done.returncode == 1
+    assert done.stderr == f"Error: no run to draw; written to {tmp_path / 'a.json'}\n"
+    assert "| infinite |" in done.stdout
+    assert_clean(tmp_path, "a.json")
+
+
+# ---- everything
+
+ALL = ["reproduce", "all", "--runs", "1", "--generations", "1", "--test-max", "5"]
+STEMS = [reproduce.file_stem(task, **more) for task, more in reproduce.EXPERIMENTS]
+
+
+def test_all_needs_a_folder(here):
+    assert_one_line(here("reproduce", "all"), 2, "--out")
+
+
+def test_all(tmp_path):
+    pytest.importorskip("matplotlib")
+    done = evoke(*ALL, "--jobs", 2, "--seed", 5, "--out", tmp_path / "new")
+    assert (done.returncode, done.stderr) == (0, "")
+    names = [f"{stem}{suffix}" for stem in STEMS for suffix in (".json", ".md")]
+    assert_clean(tmp_path / "new", "report.md", "sines-2.png", *names)
+    report = (tmp_path / "new" / "report.md").read_text()
+    assert report == done.stdout
+    assert "](sines-2.png)" in report
+    assert "Incomplete" not in report
+    for stem, (task, more) in zip(STEMS, reproduce.EXPERIMENTS, strict=True):
+        result = json.loads((tmp_path / "new" / f"{stem}.json").read_text())
+        assert result["task"] == task
+        assert more.items() <= result.items()
+        assert [run["seed"] for run in result["runs"]] == [5]
+        assert (tmp_path / "new" / f"{stem}.md").read_text() == reproduce.markdown(result)
+        assert f"]({stem}.md)" in report
+
+
+def test_interrupt_of_all_keeps_what_is_done(here, tmp_path, monkeypatch):
+    pytest.importorskip("matplotlib")
+    one = reproduce.anbncn
+
+    def anbncn(**arguments):
+        if arguments["readout"] == "lssvm":
+            result = one(**arguments) | {"interrupted": True, "runs": []}
+            result["unfinished"] = [{"seed": 0, "reason": "interrupted", "fitness": 0.5, "generations": 1,
+                                     "evaluations": 200, "seconds": 0.1}]  # fmt: skip
+            raise reproduce.Interrupted(result)
+        return one(**arguments)
+
+    monkeypatch.setattr(reproduce, "anbncn", anbncn)
+    done = here(*ALL, "--out", str(tmp_path))
+    assert done.returncode == 1
+    assert done.stderr == (
+        f"Error: interrupted, 2 of 18 experiments done; {STEMS[2]}: interrupted, 0 of 1 runs finished; seed 0: "
+        f"interrupted after 1 generations, best fitness 0.5; written to {tmp_path / 'report.md'}\n"
+    )
+    assert_clean(tmp_path, "report.md", *(f"{stem}{suffix}" for stem in STEMS[:3] for suffix in (".json", ".md")))
+    assert "Incomplete: 2 of 18 experiments done." in done.stdout
+    assert json.loads((tmp_path / f"{STEMS[2]}.json").read_text())["interrupted"] is True
+
+
+def test_a_failed_run_does_not_end_all(here, tmp_path, monkeypatch):
+    pytest.importorskip("matplotlib")
+
+    def fail(seed, *rest):
+        raise FloatingPointError("all lost")
+
+    for module, name in ((grammar, "run_anbncn"), (waves, "run_sines")):
+        monkeypatch.setattr(module, name, fail)
+    done = here(*ALL, "--out", str(tmp_path))
+    assert done.returncode == 1
+    assert done.stderr.count("\n") == 1
+    assert done.stderr.count("all lost") == 18
+    assert "Incomplete" not in done.stdout
+    assert not (tmp_path / "sines-2.png").exists()
+
+
+@pytest.mark.parametrize("place", ["report.md", "sines-2.png", "sines-2-paper-svm.json"])
+def test_targets_of_all_are_checked_before_the_work(here, tmp_path, monkeypatch, place):
+    pytest.importorskip("matplotlib")
+    (tmp_path / place).mkdir()
+    monkeypatch.setattr(reproduce, "anbncn", lambda **arguments: pytest.fail("the work was begun"))
+    assert_one_line(here(*ALL, "--out", str(tmp_path)), 1, place, "not a regular file")
+    assert_clean(tmp_path, place)
 
 
 # ---- pipes, terminals, signals
@@ -349,6 +518,20 @@ def test_progress_on_a_terminal():
     assert "2/2" in terminal.shown
     assert "| G-LSTM, published | 29 |" in stdout
     assert "\x1b" not in stdout
+
+
+def test_interrupt_of_all(tmp_path):
+    pytest.importorskip("matplotlib")
+    terminal = OnTerminal("reproduce", "all", "--out", tmp_path)
+    terminal.wait_for("fitness ")
+    assert "1/18 anbncn-N10-paper-svm, run 1/20" in terminal.shown
+    terminal.process.send_signal(signal.SIGINT)
+    status, stdout = terminal.finish()
+    assert status == 1
+    assert "Traceback" not in terminal.shown
+    assert "Error: interrupted, 0 of 18 experiments done" in terminal.shown
+    assert stdout == (tmp_path / "report.md").read_text()
+    assert_clean(tmp_path, "report.md", *(f"{STEMS[0]}{suffix}" for suffix in (".json", ".md")))
 
 
 @pytest.mark.parametrize("number, jobs", [(signal.SIGINT, 1), (signal.SIGINT, 2), (signal.SIGTERM, 1)])

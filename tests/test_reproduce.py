@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from evoke import EvokeClassifier, reproduce, tasks
+from evoke.reproduce import grammar
 
 SMALL = {"runs": 2, "n_generations": 3, "test_max": 30}
 
@@ -46,7 +47,6 @@ def test_the_paper_preset_has_the_values_of_the_paper():
     assert paper["gate_bias"] == (0.0, 1.5, -1.5)
     assert (paper["kernel"], paper["gamma"], paper["C"]) == ("rbf", 0.25, 100.0)
     assert paper["n_generations"] == 50
-    assert paper["n_generations"] * paper["subpopulation_size"] * paper["n_trials"] == 3000
 
 
 # ---- the result
@@ -99,11 +99,20 @@ def test_no_result_depends_on_the_number_of_jobs(small):
 def test_preset_and_strings_matter():
     result = reproduce.anbncn(runs=1, n_generations=2, test_max=5, preset="paper", n_max=20)
     assert result["config"]["parameters"]["gamma"] == 0.25
-    assert result["runs"][0]["evaluations"] == 2 * 60
+    assert result["runs"][0]["evaluations"] == 2 * 200
     assert result["published"] == {"G-LSTM": 67, "PI-Evolino": 95, "Evoke": 374}
     other = reproduce.anbncn(runs=1, n_generations=1, test_max=5, n_max=4)
     assert other["published"] == {"G-LSTM": None, "PI-Evolino": None, "Evoke": None}
     assert "published |" not in reproduce.markdown(other)
+
+
+@pytest.mark.parametrize("readout", ["lssvm", "pinv"])
+def test_readout_matters(small, readout):
+    result = reproduce.anbncn(**SMALL | {"runs": 1}, seed=7, readout=readout)
+    assert result["readout"] == result["config"]["parameters"]["readout"] == readout
+    model = EvokeClassifier(**reproduce.PRESETS["tuned"] | {"n_generations": 3, "random_state": 7, "readout": readout})
+    assert result["runs"][0]["fitness"] == model.fit(*tasks.anbncn(10)).best_fitness_ != small["runs"][0]["fitness"]
+    assert f"readout {readout} |" in reproduce.markdown(result)
 
 
 def fake_runs(monkeypatch, outcomes):
@@ -113,7 +122,7 @@ def fake_runs(monkeypatch, outcomes):
         return {"seed": seed, "accepted": outcomes[seed], "fitness": 0.25, "generations": 1, "evaluations": 2,
                 "seconds": 0.5, "spot": {"10000": True, "100000": seed == 0, "1000000": False}}  # fmt: skip
 
-    monkeypatch.setattr(reproduce, "run_anbncn", run)
+    monkeypatch.setattr(grammar, "run_anbncn", run)
     return {"runs": len(outcomes), "test_max": 100}
 
 
@@ -182,12 +191,18 @@ def test_progress_sees_every_generation_and_the_end():
         ("runs", 0, ValueError), ("runs", "2", TypeError), ("seed", -1, ValueError), ("seed", None, TypeError),
         ("test_max", 0, ValueError), ("n_jobs", 0, ValueError), ("n_jobs", 1.5, TypeError),
         ("n_generations", 0, ValueError), ("preset", "best", ValueError), ("solver", "libsvm", ValueError),
-        ("readout", "knn", ValueError),
+        ("readout", "knn", ValueError), ("readout", ["svm"], ValueError),
     ],
 )  # fmt: skip
 def test_bad_arguments_are_named(argument, value, error):
     with pytest.raises(error, match=f"^{argument} "):
         reproduce.anbncn(**SMALL | {argument: value})
+
+
+@pytest.mark.parametrize("experiment", [reproduce.anbncn, reproduce.sines])
+def test_thundersvm_trains_support_vector_machines_only(experiment):
+    with pytest.raises(ValueError, match=r"^solver='thundersvm' .* readout='pinv'"):
+        experiment(solver="thundersvm", readout="pinv")
 
 
 def test_a_missing_solver_is_told_before_any_run(monkeypatch, tmp_path):

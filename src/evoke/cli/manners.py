@@ -1,0 +1,49 @@
+"""How the command line speaks: errors and warnings in one line, quiet pipes."""
+
+from __future__ import annotations
+
+import errno
+import os
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import click
+
+__all__ = ["few_warnings", "one_line_errors", "print_text"]
+
+
+@contextmanager
+def one_line_errors() -> Iterator[None]:
+    """What can go wrong without a fault of the program is told in one line, exit status 1."""
+    try:
+        yield
+    except (ImportError, MemoryError, OSError, RuntimeError, ValueError) as error:
+        raise click.ClickException(" ".join(str(error).split()) or type(error).__name__) from None
+
+
+@contextmanager
+def few_warnings() -> Iterator[None]:
+    """One line on stderr for each kind of warning: a solver may have the same to say of thousands of networks."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("default")
+        try:
+            yield
+        finally:
+            texts: dict[str, list[str]] = {}
+            for warning in caught:
+                texts.setdefault(warning.category.__name__, []).append(" ".join(str(warning.message).split()))
+            for kind, said in texts.items():
+                more = f" (and {len(said) - 1} more of this kind)" if len(said) > 1 else ""
+                click.echo(f"{kind}: {said[0]}{more}", err=True)
+
+
+def print_text(text: str) -> None:
+    """Write to stdout; a reader that has gone away (``| head``) is no error worth a word."""
+    try:
+        click.echo(text, nl=False)
+    except OSError as error:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # or Python would complain again when it flushes at exit
+        if error.errno == errno.EPIPE:
+            raise SystemExit(1) from None
+        raise click.ClickException(f"cannot write to stdout: {error.strerror}") from None

@@ -1,0 +1,193 @@
+"""The commands ``evoke reproduce anbncn``, ``sines`` and ``all``."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import click
+
+from evoke.cli.files import check_target, write
+from evoke.cli.manners import few_warnings, one_line_errors, print_text
+from evoke.cli.progress import progress_bar
+
+__all__ = ["reproduce"]
+
+_FIGURE = "sines-2.png"  # of all experiments
+
+_OPTIONS_OF_RUNS = (
+    click.option("--runs", type=click.IntRange(min=1), default=20, help="Number of runs."),
+    click.option("--seed", type=click.IntRange(min=0), default=0, help="Seed of the first run; the others follow it."),
+    click.option("--jobs", "n_jobs", type=click.IntRange(min=1), default=1,
+                 help="Runs at a time; no result depends on it."),
+    click.option("--generations", "n_generations", type=click.IntRange(min=1), help="Instead of the preset's number."),
+)  # fmt: skip
+_OPTIONS_OF_ONE = (
+    *_OPTIONS_OF_RUNS,
+    click.option("--preset", type=click.Choice(["paper", "tuned"]), default="tuned",
+                 help="The paper's values or ours."),
+    click.option("--solver", type=click.Choice(["auto", "native", "thundersvm"]), default="auto", help="SVM solver."),
+    click.option("--readout", type=click.Choice(["svm", "lssvm", "pinv"]), default="svm",
+                 help="What reads the network: SVMs (Evoke), least-squares SVMs, the pseudoinverse (PI-Evolino)."),
+    click.option("--json", "json_file", type=click.Path(path_type=Path), help="Write the result to this file as JSON."),
+)  # fmt: skip
+_TEST_MAX = click.option("--test-max", type=click.IntRange(min=1), default=2000, help="Longest n of the test.")
+
+
+def _options(options: tuple[Callable[[Any], Any], ...]) -> Callable[[Any], Any]:
+    def add(command: Any) -> Any:
+        for option in reversed(options):
+            command = option(command)
+        return command
+
+    return add
+
+
+@click.group()
+def reproduce() -> None:
+    """Run the paper's experiments."""
+
+
+@reproduce.command()
+@click.option("--n-max", type=click.IntRange(2, 1000), default=10, help="Train on the strings n = 1..N_MAX.")
+@_options(_OPTIONS_OF_ONE)
+@_TEST_MAX
+@click.option("--out", type=click.Path(path_type=Path), help="Write anbncn-N<n-max>.json and .md to this folder.")
+def anbncn(n_max: int, json_file: Path | None, out: Path | None, **arguments: Any) -> None:
+    """The context-sensitive language a^n b^n c^n (table 1)."""
+    _one("anbncn", {"n_max": n_max}, arguments, json_file, out)
+
+
+@reproduce.command()
+@click.option("--waves", type=click.IntRange(1, 8), default=2, help="Number of sines.")
+@_options(_OPTIONS_OF_ONE)
+@click.option("--out", type=click.Path(path_type=Path), help="Write sines-<waves>.json and .md to this folder.")
+@click.option("--plot", type=click.Path(path_type=Path), help="Draw the typical run to this file; FILE.png, .svg, ...")
+def sines(waves: int, json_file: Path | None, out: Path | None, plot: Path | None, **arguments: Any) -> None:
+    """Superimposed sine waves, continued by a network left to itself (section 3.2)."""
+    _one("sines", {"waves": waves}, arguments, json_file, out, plot)
+
+
+def _one(
+    task: str, size: dict[str, int], arguments: dict[str, Any], json_file: Path | None, out: Path | None,
+    plot: Path | None = None,
+) -> None:  # fmt: skip
+    """One experiment: the table on stdout, the result in files."""
+    with one_line_errors(), few_warnings():
+        if plot:
+            _check_picture(plot)
+            plot = check_target(plot)
+        json_targets, markdown_targets = [check_target(json_file)] if json_file else [], []
+
+        from evoke.reproduce import file_stem, markdown
+
+        if out:
+            out.mkdir(parents=True, exist_ok=True)
+            stem = file_stem(task, **size)
+            json_targets.append(check_target(out / f"{stem}.json"))
+            markdown_targets.append(check_target(out / f"{stem}.md"))
+
+        result = _result(task, size | arguments)
+        table = markdown(result)
+        for path in json_targets:
+            write(path, _json(result))
+        for path in markdown_targets:
+            write(path, table)
+        written = json_targets + markdown_targets
+        if plot and result["free_run"]:
+            _draw([result], plot)
+            written.append(plot)
+    print_text(table)
+    reasons = [_reason(result)] if result["interrupted"] or result["unfinished"] else []
+    if plot and not result["free_run"]:
+        reasons.append("no run to draw")
+    if reasons:
+        files = ", ".join(map(str, written))
+        raise click.ClickException("; ".join([*reasons, f"written to {files}" if files else "nothing written"]))
+
+
+@reproduce.command("all")
+@click.option("--out", type=click.Path(path_type=Path), required=True, help="Folder of the report and all results.")
+@_options(_OPTIONS_OF_RUNS)
+@_TEST_MAX
+def all_experiments(out: Path, test_max: int, **arguments: Any) -> None:
+    """Both tables with every readout, the paper's values and ours, and the figure."""
+    with one_line_errors(), few_warnings():
+        _check_picture(Path(_FIGURE))
+        out.mkdir(parents=True, exist_ok=True)
+        report, figure = (check_target(out / name) for name in ("report.md", _FIGURE))
+
+        from evoke.reproduce import EXPERIMENTS, file_stem, markdown
+        from evoke.reproduce import report as report_on
+
+        stems = [file_stem(task, **more) for task, more in EXPERIMENTS]
+        targets = [[check_target(out / f"{stem}{suffix}") for suffix in (".json", ".md")] for stem in stems]
+        results: list[dict[str, Any]] = []
+        interrupted = False
+        try:
+            for k, (task, more) in enumerate(EXPERIMENTS):
+                own = {"test_max": test_max} if task == "anbncn" else {}
+                results.append(_result(task, more | arguments | own, f"{k + 1}/{len(stems)} {stems[k]}, "))
+                for path, content in zip(targets[k], (_json(results[-1]), markdown(results[-1])), strict=True):
+                    write(path, content)
+                if results[-1]["interrupted"]:
+                    interrupted = True
+                    break
+        except KeyboardInterrupt:  # between two experiments
+            interrupted = True
+        drawn = [r for r in results if r["task"] == "sines" and r["preset"] == "tuned" and r["free_run"]]
+        if drawn:
+            _draw(drawn, figure)
+        text = report_on(results, figure.name if drawn else None)
+        write(report, text)
+    print_text(text)
+    reasons = [f"{stem}: {_reason(r)}" for stem, r in zip(stems, results, strict=False) if r["unfinished"]]
+    if interrupted:
+        done = sum(not result["interrupted"] for result in results)
+        reasons.insert(0, f"interrupted, {done} of {len(stems)} experiments done")
+    if reasons:
+        raise click.ClickException("; ".join([*reasons, f"written to {report}"]))
+
+
+def _result(task: str, arguments: dict[str, Any], title: str = "") -> dict[str, Any]:
+    """The result of an experiment, or what there is of it at Ctrl-C."""
+    from evoke import reproduce
+
+    preset, readout = arguments["preset"], arguments["readout"]
+    parameters = {"anbncn": reproduce.anbncn_parameters, "sines": reproduce.sines_parameters}[task](preset, readout)
+    generations = arguments["n_generations"] or parameters["n_generations"]
+    try:
+        with progress_bar(title, arguments["runs"], generations) as progress:
+            return getattr(reproduce, task)(**arguments, progress=progress)
+    except reproduce.Interrupted as interrupted:
+        return interrupted.result
+
+
+def _json(result: dict[str, Any]) -> str:
+    return json.dumps(result, indent=2, allow_nan=False) + "\n"
+
+
+def _check_picture(path: Path) -> None:
+    """Fails now, if the picture could not be drawn after the work."""
+    from evoke.plot import check_picture
+
+    check_picture(path.suffix[1:].lower())
+
+
+def _draw(results: list[dict[str, Any]], path: Path) -> None:
+    from evoke.plot import picture
+
+    write(path, picture(results, path.suffix[1:].lower()))
+
+
+def _reason(result: dict[str, Any]) -> str:
+    """Why a reproduction is not complete, in one line."""
+    verb = "interrupted" if result["interrupted"] else "failed"
+    line = f"{verb}, {len(result['runs'])} of {result['config']['runs']} runs finished"
+    for run in result["unfinished"][:3]:
+        fitness = "none" if run["fitness"] is None else f"{run['fitness']:.3g}"
+        line += f"; seed {run['seed']}: {' '.join(run['reason'].split())} after {run['generations']} generations"
+        line += f", best fitness {fitness}"
+    return line + ("; ..." if len(result["unfinished"]) > 3 else "")

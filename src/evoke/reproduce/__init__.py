@@ -1,0 +1,29 @@
+"""The paper's experiments: settings, runs over seeds, and the tables beside the published numbers."""
+
+from __future__ import annotations
+
+from evoke.reproduce.everything import EXPERIMENTS, file_stem, report
+from evoke.reproduce.grammar import LARGEST_N_MAX, PUBLISHED, anbncn, run_anbncn
+from evoke.reproduce.presets import PRESETS, SINES_PRESETS, anbncn_parameters, sines_parameters
+from evoke.reproduce.report import markdown
+from evoke.reproduce.runs import Interrupted
+from evoke.reproduce.waves import PUBLISHED_SSE, run_sines, sines
+
+__all__ = [
+    "EXPERIMENTS",
+    "LARGEST_N_MAX",
+    "PRESETS",
+    "PUBLISHED",
+    "PUBLISHED_SSE",
+    "SINES_PRESETS",
+    "Interrupted",
+    "anbncn",
+    "anbncn_parameters",
+    "file_stem",
+    "markdown",
+    "report",
+    "run_anbncn",
+    "run_sines",
+    "sines",
+    "sines_parameters",
+]

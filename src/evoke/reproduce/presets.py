@@ -1,0 +1,103 @@
+"""Settings of the experiments: the paper's values, and our own for each readout."""
+
+from __future__ import annotations
+
+from typing import Any
+
+__all__ = ["PRESETS", "SINES_PRESETS", "anbncn_parameters", "sines_parameters"]
+
+# The paper's values (section 3.1). It leaves open the size of the population, the credit, the error behind the fitness
+# and when a burst is due; the choices were made on the seeds 1000..1023 (docs/reproduction.md has the tables). gamma =
+# 1/4 is its "standard deviation 2.0" in the SVM program used.
+PAPER: dict[str, Any] = {
+    "n_cells": 5,
+    "cell": "lstm",
+    "gate_bias": (0.0, 1.5, -1.5),
+    "weight_range": 5.0,
+    "n_generations": 50,
+    "subpopulation_size": 40,
+    "n_trials": 5,
+    "mutation_scale": 0.1,
+    "burst_patience": 5,
+    "credit": "best",
+    "objective": "hinge",
+    "kernel": "rbf",
+    "gamma": 0.25,
+    "C": 100.0,
+}
+
+# Wide weights saturate gates and cells: a counter then moves by exactly one a symbol and never leaks, so that what
+# holds for n <= 10 holds for long strings. Chosen on the seeds 1000..1023 (docs/reproduction.md has the table); the
+# seeds of the results, 0..19, had no part in the choice.
+TUNED: dict[str, Any] = {
+    **PAPER,
+    "weight_range": 500.0,
+    "mutation_scale": 50.0,
+    "gamma": 0.125,
+}
+
+# Arguments of EvokeClassifier for a^n b^n c^n, with any readout.
+PRESETS: dict[str, dict[str, Any]] = {"paper": PAPER, "tuned": TUNED}
+
+# The paper's values (section 3.2) with its 3000 evaluations. It leaves open what follows the blank line; bursts,
+# credit and the division of the evaluations are taken from what was found on the seeds 1000...
+PAPER_SINES: dict[str, Any] = {
+    "n_cells": 10,
+    "weight_range": 1.0,
+    "n_generations": 50,
+    "kernel": "rbf",
+    "gamma": 0.25,
+    "C": 10.0,
+    "validation_mode": "teacher",
+
+    "cell": "evolino",
+    "gate_bias": (0.0, 0.0, 0.0),
+    "subpopulation_size": 20,
+    "n_trials": 3,
+    "mutation_scale": 0.01,
+    "burst_patience": 10,
+    "credit": "best",
+    "objective": "squared",
+    "epsilon": 1e-3,
+    "tol": 1e-3,
+    "feedback_scale": 0.1,
+}  # fmt: skip
+
+# An accurate free run needs a precise readout: a high price of errors, a thin tube. Smaller feedback and weights keep
+# the cells where they are nearly linear. Chosen on the seeds 1000.. (bench/ablation_sines.py).
+TUNED_SINES: dict[str, Any] = {**PAPER_SINES, "weight_range": 0.5, "mutation_scale": 0.003, "feedback_scale": 0.3}
+
+# Arguments of EvokeForecaster for the superimposed sines, by readout.
+SINES_PRESETS: dict[str, dict[str, dict[str, Any]]] = {
+    "paper": dict.fromkeys(("svm", "lssvm", "pinv"), PAPER_SINES),
+    "tuned": {
+        "svm": {**TUNED_SINES, "C": 1e4, "epsilon": 1e-4, "tol": 1e-4},
+        "lssvm": {**TUNED_SINES, "C": 1e14},
+        "pinv": {
+            **TUNED_SINES,
+            "weight_range": 0.1,
+            "mutation_scale": 0.001,
+            "feedback_scale": 0.1,
+            "subpopulation_size": 40,
+            "n_trials": 5,
+            "n_generations": 150,
+            "validation_mode": "free",
+        },
+    },
+}
+
+# Cells for more waves than the paper's two; from the last entry on no more.
+CELLS_FOR_WAVES = {3: 15, 4: 20}
+
+
+def anbncn_parameters(preset: str, readout: str) -> dict[str, Any]:
+    """Arguments of `EvokeClassifier` for a^n b^n c^n."""
+    return PRESETS[preset] | {"readout": readout}
+
+
+def sines_parameters(preset: str, readout: str, waves: int = 2) -> dict[str, Any]:
+    """Arguments of `EvokeForecaster` for superimposed sines, but for the washout, which belongs to the data."""
+    parameters = SINES_PRESETS[preset][readout] | {"readout": readout}
+    if waves > 2:
+        parameters["n_cells"] = CELLS_FOR_WAVES[min(waves, max(CELLS_FOR_WAVES))]
+    return parameters
