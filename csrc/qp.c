@@ -16,8 +16,9 @@
 #define MAX_RECHECKS 20
 #define MAX_TIGHTENED 6
 #define FIRST_NEWTON 16
-#define NEWTON_INTERVAL 4 /* SMO steps between Newton steps, and more the larger the face */
-#define NEWTON_SHARE 64
+#define NEWTON_INTERVAL 4.0 /* SMO steps between Newton steps, at the least */
+#define NEWTON_FAVOUR 20.0   /* gain of a Newton step weighs more: it spares later SMO steps */
+#define SMO_OVERHEAD 800.0  /* what an SMO step costs besides the rows it runs over, in variables */
 
 /* sum of a_k b_k: eight partial sums, then the rest one by one */
 static inline double dot(const double *a, const double *b, size_t n)
@@ -140,6 +141,8 @@ static void smo_step(evk_qp *qp)
     /* an end that is reached is set exactly, so that "at bound" is a comparison and not a tolerance */
     const double end_i = room_i == -qp->beta[i] ? 0.0 : qp->upper[i];
     const double end_j = room_j == qp->beta[j] ? 0.0 : qp->lower[j];
+    qp->smo_gain += step * (qp->up_max - (qp->residual[j] + qp->low_mask[j]) - 0.5 * step * curvature);
+    qp->smo_work += 1.0;
     qp->beta[i] = step == room_i ? end_i : qp->beta[i] + step;
     qp->beta[j] = step == room_j ? end_j : qp->beta[j] - step;
     set_masks(qp, i);
@@ -277,6 +280,7 @@ static int move(evk_qp *qp, double slope)
     }
     if (isinf(step))
         return 0;
+    qp->newton_gain += step * (slope - 0.5 * step * curvature);
     for (size_t k = 0; k < m; k++) {
         const size_t i = (size_t)face->members[k];
         const int rising = d[k] > 0.0;
@@ -434,6 +438,8 @@ void EVK_FN(qp_begin)(evk_qp *qp)
     qp->tol_now = qp->tol;
     qp->next_newton = FIRST_NEWTON;
     qp->newton_left = 0;
+    qp->interval = NEWTON_INTERVAL;
+    qp->smo_gain = qp->smo_work = qp->newton_gain = qp->newton_work = 0.0;
     qp->converged = 0;
     refresh_residual(qp);
 }
@@ -479,6 +485,24 @@ void EVK_FN(qp_certify)(evk_qp *qp)
     qp->converged = qp->violation <= qp->tol && gap < INFINITY; /* NaN is neither */
 }
 
+/* Cost of a Newton step, or of a few changes of the face, in SMO steps. */
+static double newton_cost(const evk_qp *qp)
+{
+    const double m = (double)qp->face.size, ld = (double)qp->gram->points.ld;
+    return 1.0 + m * (m + ld) / (2.0 * (ld + SMO_OVERHEAD));
+}
+
+/* After a series of Newton steps: the next one comes sooner if they lowered the objective by more for their cost than
+ * the SMO steps before them, else later. With small C and many free variables SMO alone is hard to beat. */
+static void end_newton(evk_qp *qp)
+{
+    const int worth = NEWTON_FAVOUR * qp->newton_gain * qp->smo_work >= qp->smo_gain * qp->newton_work;
+    qp->interval =
+        worth ? fmax(0.5 * qp->interval, NEWTON_INTERVAL) : fmin(2.0 * qp->interval, (double)qp->gram->points.ld);
+    qp->next_newton = qp->n_iter + (int64_t)qp->interval;
+    qp->smo_gain = qp->smo_work = qp->newton_gain = qp->newton_work = 0.0;
+}
+
 /* At most `budget` steps; 1 when done: converged, at max_iter, or at the limit of what rounding allows.
  *
  * Converged means that no pair violates the optimality conditions by more than tol (LIBSVM's rule). With a large C that
@@ -490,14 +514,15 @@ int EVK_FN(qp_run)(evk_qp *qp, int64_t budget)
         if (qp->newton_left > 0) {
             if (budget <= 0)
                 return 0;
-            const size_t m = qp->face.size, ld = qp->gram->points.ld;
-            budget -= (int64_t)(m * (m + ld) / (2 * ld)); /* in units of an SMO step */
+            const double work = newton_cost(qp);
+            budget -= (int64_t)work;
+            qp->newton_work += work;
             const int more = qp->n_iter < qp->max_iter && newton_step(qp);
             face_drop_bound(qp);
             qp->n_iter += more;
             qp->newton_left = more ? qp->newton_left - 1 : 0;
             if (qp->newton_left == 0)
-                qp->next_newton = qp->n_iter + NEWTON_INTERVAL + (int64_t)(qp->face.size / NEWTON_SHARE);
+                end_newton(qp);
             continue;
         }
         if (!(qp->up_max - qp->low_min > qp->tol_now)) {
@@ -523,10 +548,11 @@ int EVK_FN(qp_run)(evk_qp *qp, int64_t budget)
         qp->n_iter++;
         smo_step(qp);
         if (qp->n_iter >= qp->next_newton && qp->up_max - qp->low_min > qp->tol_now) {
+            qp->newton_work += newton_cost(qp) * (1.0 + 0.5 * (double)qp->face.n_pending);
             face_sync(qp);
             qp->newton_left = qp->face.size;
             if (qp->newton_left == 0)
-                qp->next_newton = qp->n_iter + NEWTON_INTERVAL;
+                end_newton(qp);
         }
     }
 }

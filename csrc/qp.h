@@ -39,6 +39,8 @@ typedef struct evk_qp {
     double up_max, low_min; /* optimal where up_max <= low_min */
     int64_t n_iter, next_newton;
     size_t newton_left; /* Newton steps that may still follow each other */
+    double interval; /* SMO steps before the next ones */
+    double smo_gain, smo_work, newton_gain, newton_work; /* objective gained and cost since the last Newton steps */
     double tol_now;
     double resolution; /* how far rounding blurs a residual: violations below it mean nothing */
     int32_t n_rechecks, n_tightened, residual_is_fresh;
