@@ -48,7 +48,7 @@ analyze: ## the static analyser of gcc over the C core
 	for source in csrc/*.c; do gcc -std=c17 -O1 -DEVK_ISA=scalar -fanalyzer -Werror -c -o /dev/null $$source || exit 1; done
 
 bench: dev ## microbenchmarks and comparisons, in the editable environment
-	$(DEV)/bin/python bench $(ARGS)
+	$(DEV)/bin/python bench/run.py $(ARGS)
 
 dev: check-tools ## editable install with every tool into .venv-dev; it rebuilds itself on import
 	$(PYTHON) -m venv $(DEV)

@@ -106,7 +106,7 @@ def test_hint_without_the_extra(missing):
     done = subprocess.run([sys.executable, "-c", code, "--version"], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout) == (1, "")
     assert done.stderr.count("\n") == 1
-    assert 'pip install "evoke[cli]"' in done.stderr
+    assert 'pip install "click>=8.1" "rich>=13.7"' in done.stderr
 
 
 def test_show_config():

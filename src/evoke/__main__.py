@@ -12,7 +12,7 @@ __all__ = ["main"]
 def main() -> int:
     """Run the command line, or say how to install what it needs."""
     if any(find_spec(package) is None for package in ("click", "rich")):
-        print('evoke: the command line needs more packages: pip install "evoke[cli]"', file=sys.stderr)
+        print('evoke: the command line needs more packages: pip install "click>=8.1" "rich>=13.7"', file=sys.stderr)
         return 1
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # to be told to end is to be interrupted
     try:

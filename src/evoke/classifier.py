@@ -69,7 +69,8 @@ class EvokeClassifier(ClassifierMixin, SequenceEstimator):
         the last fraction of them. Not used where `fit` is given ``X_val, y_val``.
     random_state : int, SeedSequence, Generator, RandomState or None, default=None
     n_jobs : int or None, default=None
-        Threads, through joblib. The result does not depend on it.
+        Slices of the population evaluated at a time, by threads or by the joblib backend in force. The result does not
+        depend on it.
     callbacks : list of callables or None, default=None
         Called after every generation with its record and the ESP engine; a true result ends the evolution.
     warm_start : bool, default=False

@@ -82,8 +82,8 @@ def evaluate(problem: Problem, genomes: FloatArray, stop: NDArray[np.int64] | No
     Returns
     -------
     ndarray of shape (n_networks, 4)
-        Objective on training and on validation points, wrong decisions on both; NaN for a network whose activations
-        are not finite and for those not evaluated.
+        Objective on training and on validation points, wrong decisions on both. Infinite for a network whose
+        activations are not finite, NaN for those not evaluated.
     """
     if problem.readout.fused:
         train, validation = problem.train, problem.validation

@@ -44,7 +44,8 @@ def evolve(
     n_generations : int
     history : list of dict
     n_jobs : int, optional
-        Slices of the population evaluated at a time, through joblib; the result does not depend on it.
+        Slices of the population evaluated at a time, by threads or by the joblib backend in force; the result does not
+        depend on it.
     callbacks : iterable of callables
     """
     workers = min(effective_n_jobs(n_jobs), -(-esp.n_networks // LANES))  # no more than there are slices

@@ -81,7 +81,8 @@ class EvokeForecaster(BaseEvoke):
         does; in a whole series behind the washout, or behind its first step if there is none.
     random_state : int, SeedSequence, Generator, RandomState or None, default=None
     n_jobs : int or None, default=None
-        Threads, through joblib. The result does not depend on it.
+        Slices of the population evaluated at a time, by threads or by the joblib backend in force. The result does not
+        depend on it.
     callbacks : list of callables or None, default=None
         Called after every generation with its record and the ESP engine; a true result ends the evolution.
     warm_start : bool, default=False
