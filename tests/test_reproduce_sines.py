@@ -50,6 +50,8 @@ def test_the_paper_preset_has_the_values_of_the_paper():
 def test_more_waves_take_more_cells():
     cells = [reproduce.sines_parameters("tuned", "svm", k)["n_cells"] for k in range(1, 9)]
     assert cells == [10, 10, 15, 20, 20, 20, 20, 20]
+    assert reproduce.sines_parameters("tuned", "lssvm", 3)["validation_mode"] == "free"
+    assert reproduce.sines_parameters("tuned", "lssvm")["validation_mode"] == "teacher"
     assert reproduce.SINES_PRESETS["tuned"]["svm"]["n_cells"] == 10
 
 

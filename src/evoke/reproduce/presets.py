@@ -40,8 +40,9 @@ TUNED: dict[str, Any] = {
 # Arguments of EvokeClassifier for a^n b^n c^n, with any readout.
 PRESETS: dict[str, dict[str, Any]] = {"paper": PAPER, "tuned": TUNED}
 
-# The paper's values (section 3.2) with its 3000 evaluations. It leaves open what follows the blank line; bursts,
-# credit and the division of the evaluations are taken from what was found on the seeds 1000...
+# The paper's values (section 3.2) with its 3000 evaluations. It leaves open what follows the blank line; noise and
+# feedback were chosen on seeds from 1000..1011 (bench/ablation_sines.py). None of the choices tried comes near the error
+# that the paper reports.
 PAPER_SINES: dict[str, Any] = {
     "n_cells": 10,
     "weight_range": 1.0,
@@ -55,7 +56,7 @@ PAPER_SINES: dict[str, Any] = {
     "gate_bias": (0.0, 0.0, 0.0),
     "subpopulation_size": 20,
     "n_trials": 3,
-    "mutation_scale": 0.01,
+    "mutation_scale": 0.003,
     "burst_patience": 10,
     "credit": "best",
     "objective": "squared",
@@ -66,7 +67,7 @@ PAPER_SINES: dict[str, Any] = {
 
 # An accurate free run needs a precise readout: a high price of errors, a thin tube. Smaller feedback and weights keep
 # the cells where they are nearly linear. Chosen on the seeds 1000.. (bench/ablation_sines.py).
-TUNED_SINES: dict[str, Any] = {**PAPER_SINES, "weight_range": 0.5, "mutation_scale": 0.003, "feedback_scale": 0.3}
+TUNED_SINES: dict[str, Any] = {**PAPER_SINES, "weight_range": 0.5, "feedback_scale": 0.3}
 
 # Arguments of EvokeForecaster for the superimposed sines, by readout.
 SINES_PRESETS: dict[str, dict[str, dict[str, Any]]] = {
@@ -90,6 +91,11 @@ SINES_PRESETS: dict[str, dict[str, dict[str, Any]]] = {
 # Cells for more waves than the paper's two; from the last entry on no more.
 CELLS_FOR_WAVES = {3: 15, 4: 20}
 
+# What more waves ask for besides, by preset and readout; from the seeds 1000 and 1001 of 3, 4 and 5 waves.
+MORE_WAVES: dict[tuple[str, str], dict[str, Any]] = {
+    ("tuned", "lssvm"): {"feedback_scale": 0.003, "validation_mode": "free"},
+}
+
 
 def anbncn_parameters(preset: str, readout: str) -> dict[str, Any]:
     """Arguments of `EvokeClassifier` for a^n b^n c^n."""
@@ -100,5 +106,6 @@ def sines_parameters(preset: str, readout: str, waves: int = 2) -> dict[str, Any
     """Arguments of `EvokeForecaster` for superimposed sines, but for the washout, which belongs to the data."""
     parameters = SINES_PRESETS[preset][readout] | {"readout": readout}
     if waves > 2:
+        parameters |= MORE_WAVES.get((preset, readout), {})
         parameters["n_cells"] = CELLS_FOR_WAVES[min(waves, max(CELLS_FOR_WAVES))]
     return parameters
