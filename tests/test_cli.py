@@ -354,7 +354,7 @@ def test_figures_without_matplotlib(here, tmp_path, monkeypatch, command):
     monkeypatch.setitem(sys.modules, "matplotlib.backend_bases", None)
     for experiment in ("sines", "anbncn"):
         monkeypatch.setattr(reproduce, experiment, lambda **arguments: pytest.fail("the work was begun"))
-    assert_one_line(here(*command), 1, 'pip install "evoke[plot]"')
+    assert_one_line(here(*command), 1, 'pip install "matplotlib>=3.8"')
     assert_clean(tmp_path)
 
 

@@ -127,5 +127,5 @@ def test_matplotlib_is_imported_when_something_is_drawn():
 
 def test_hint_without_matplotlib(monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib.backend_bases", None)
-    with pytest.raises(ImportError, match=r'pip install "evoke\[plot\]"'):
+    with pytest.raises(ImportError, match=r'pip install "matplotlib>=3\.8"'):
         check_picture("png")

@@ -1,4 +1,4 @@
-"""Figures. Matplotlib is imported when something is drawn: ``pip install "evoke[plot]"``."""
+"""Figures. Matplotlib is imported when something is drawn: ``pip install "matplotlib>=3.8"``."""
 
 from __future__ import annotations
 
@@ -175,7 +175,7 @@ def check_picture(kind: str) -> None:
     try:
         from matplotlib.backend_bases import FigureCanvasBase
     except ImportError as error:
-        raise ImportError(f'a figure needs Matplotlib: pip install "evoke[plot]" ({error})') from None
+        raise ImportError(f'a figure needs Matplotlib: pip install "matplotlib>=3.8" ({error})') from None
     known = FigureCanvasBase.get_supported_filetypes()
     if kind not in known:
         raise ValueError(f"a figure can be one of {', '.join(sorted(known))}, not {kind!r}")

@@ -41,8 +41,8 @@ TUNED: dict[str, Any] = {
 PRESETS: dict[str, dict[str, Any]] = {"paper": PAPER, "tuned": TUNED}
 
 # The paper's values (section 3.2) with its 3000 evaluations. It leaves open what follows the blank line; noise and
-# feedback were chosen on seeds from 1000..1011 (bench/ablation_sines.py). None of the choices tried comes near the error
-# that the paper reports.
+# feedback were chosen on seeds from 1000..1011 (bench/ablation_sines.py). None of the choices tried comes near the
+# error that the paper reports.
 PAPER_SINES: dict[str, Any] = {
     "n_cells": 10,
     "weight_range": 1.0,
