@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from functools import partial
 
 import numpy as np
 import problems
@@ -75,9 +76,9 @@ def run(settings: Settings) -> Report:
 def make_candidates(made, C):
     """Training functions of the number of the problem."""
 
-    def fit(estimator, k):
-        X, y, gamma = made[k % len(made)]
-        estimator.set_params(C=C, gamma=gamma, tol=problems.TOL).fit(X, y)
+    def fit(machines, k):
+        X, y, _ = made[k % len(made)]
+        machines[k % len(made)].fit(X, y)
 
     def core(k):
         X, y, gamma = made[k % len(made)]
@@ -91,10 +92,13 @@ def make_candidates(made, C):
         X, y, gamma = made[k % len(made)]
         _libsvm.fit(X, y.astype(np.float64), kernel="rbf", gamma=gamma, C=C, tol=problems.TOL, cache_size=200)
 
-    estimators = {name: make() for name, make in ESTIMATORS.items()}
+    makers = dict(ESTIMATORS)
     if _thundersvm.available() and len(made[0][0]) <= LARGEST_FOR_THUNDERSVM and C <= 1e4:
-        estimators["thundersvm"] = SVC(solver="thundersvm")
-    candidates = {name: lambda k, e=estimator: fit(e, k) for name, estimator in estimators.items()}
+        makers["thundersvm"] = partial(SVC, solver="thundersvm")
+    machines = {
+        name: [make(C=C, gamma=gamma, tol=problems.TOL) for _, _, gamma in made] for name, make in makers.items()
+    }
+    candidates = {name: partial(fit, own) for name, own in machines.items()}
     return candidates | {"core": core, "libsvm": libsvm}
 
 

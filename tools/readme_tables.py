@@ -75,9 +75,9 @@ def results() -> str:
     return markdown(head, rows) + f"\n{seeds_of(tuned)}; {versions(tuned['config'])}.\n"
 
 
-def results_full() -> str:
+def results_full(reproductions: list[tuple[int, str]] = REPRODUCTIONS) -> str:
     rows = []
-    for n_max, preset in REPRODUCTIONS:
+    for n_max, preset in reproductions:
         result = load(f"anbncn-N{n_max}-{preset}")
         runs = result["runs"]
         accepted, n = [run["accepted"] for run in runs], len(runs)
@@ -193,6 +193,7 @@ BENCHMARKS = ("evaluation", "ideas", "breakdown", "svc", "simd", "threads", "mem
 TABLES: dict[str, Callable[[], str]] = {
     "results": results,
     "results-full": results_full,
+    "fresh": lambda: results_full([(10, "tuned-2000"), (20, "tuned-2000")]),
     "per-seed": per_seed,
     "weights-10": lambda: ablation("weights-N10-tuned"),
     "weights-20": lambda: ablation("weights-N20-tuned"),
