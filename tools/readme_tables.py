@@ -103,6 +103,26 @@ def per_seed() -> str:
     return markdown(head, ([runs[0]["seed"], *(run["accepted"] for run in runs)] for runs in by_seed))
 
 
+def sines() -> str:
+    rows = []
+    for readout in ("svm", "lssvm", "pinv"):
+        for preset in ("paper", "tuned"):
+            result = load(f"sines-2-{readout}-{preset}")
+            sse = [np.inf if run["sse"] is None else run["sse"] for run in result["runs"]]
+            low, median, high = np.percentile(sse, [25, 50, 75])
+            rows.append([
+                readout, preset, f"{np.mean(sse):.2g}", f"{median:.2g}", f"{low:.2g} to {high:.2g}", f"{max(sse):.2g}",
+                f"{result['n_diverged']} of {len(sse)}", result["runs"][0]["evaluations"],
+                f"{np.median([run['seconds'] for run in result['runs']]):.2f}",
+            ])  # fmt: skip
+    head = ["readout", "preset", "mean", "median", "quartiles", "worst", "diverged", "evaluations", "seconds, median"]
+    published = ", ".join(f"{name} {value}" for name, value in result["published"].items())
+    return markdown(head, rows) + (
+        f"\nPublished means of 20 runs: {published}. A linear window of 40 steps: {result['linear_window_sse']:.2g}. "
+        f"{seeds_of(result)}; {versions(result['config'])}.\n"
+    )
+
+
 # ---------------------------------------------------------------- the ablations
 
 
@@ -195,6 +215,7 @@ TABLES: dict[str, Callable[[], str]] = {
     "results-full": results_full,
     "fresh": lambda: results_full([(10, "tuned-2000"), (20, "tuned-2000")]),
     "per-seed": per_seed,
+    "sines": sines,
     "weights-10": lambda: ablation("weights-N10-tuned"),
     "weights-20": lambda: ablation("weights-N20-tuned"),
     "ablation-paper": lambda: ablation("ablation-N10-paper"),
