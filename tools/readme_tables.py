@@ -157,6 +157,12 @@ def thundersvm() -> str:
     )
 
 
+def thundersvm_gpu() -> str:
+    record = load("gpu-h200")
+    rows = [[f"{v:.2g}" if isinstance(v, float) else v for v in row.values()] for row in record["rows"]]
+    return markdown(record["rows"][0], rows) + f"\n{versions(record['config'])}.\n"
+
+
 # ---------------------------------------------------------------- the benchmarks
 
 
@@ -211,6 +217,7 @@ def solver_before() -> str:
 BENCHMARKS = ("evaluation", "ideas", "breakdown", "svc", "simd", "threads", "memory")
 
 TABLES: dict[str, Callable[[], str]] = {
+    "thundersvm-gpu": thundersvm_gpu,
     "results": results,
     "results-full": results_full,
     "fresh": lambda: results_full([(10, "tuned-2000"), (20, "tuned-2000")]),
