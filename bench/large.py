@@ -62,7 +62,7 @@ def main() -> None:
             row["native, gap"] = float(machine.dual_gap_.max())
             row["sklearn, s"], _ = timed(lambda s=shared, X=X, y=y: sklearn.svm.SVC(**s).fit(X, y))
             rows.append(row)
-            print({key: f"{value:.3g}" if isinstance(value, float) else value for key, value in row.items()}, flush=True)
+            print({key: f"{v:.3g}" if isinstance(v, float) else v for key, v in row.items()}, flush=True)
             if options.json:
                 with open(options.json, "w", encoding="utf-8") as file:
                     json.dump({"rows": rows, "config": show_config("dict")}, file, indent=1)
