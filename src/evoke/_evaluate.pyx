@@ -255,7 +255,7 @@ cdef class Readout:
 
 def fit_readout(const double[:, ::1] phi not None, const double[:, ::1] targets not None,
                 const double[::1] weights not None, str kind, dict parameters not None):
-    """Support vectors (m, n_cells), coefficients (m, n_outputs) and biases of one network's readout; None if it fails."""
+    """Support vectors (m, n_cells), coefficients (m, n_outputs) and biases of one network's readout, or None."""
     cdef size_t n = phi.shape[0], d = phi.shape[1], n_outputs = targets.shape[0], ld = padded(n)
     part = (np.arange(n, dtype=np.int64), weights, targets)
     cdef Readout trainer = Readout(kind, parameters, part, d)
@@ -455,7 +455,8 @@ def run_free_one(const double[:, ::1] genome not None, const double[:, ::1] x no
             for o in range(n_outputs):
                 inputs[(I - n_outputs + o) * LANES] = feedback_scale * out[t - 1, o]
         kernels.lstm_step_lanes(&net, &weights[0], &inputs[0], before, &memory[0], now)
-        kernels.decide_point(&kern, &support, &weighted[0, 0], &intercept[0], n_outputs, now, LANES, &row[0], &out[t, 0])
+        kernels.decide_point(&kern, &support, &weighted[0, 0], &intercept[0], n_outputs, now, LANES, &row[0],
+                             &out[t, 0])
         before = now
     for h in range(H):
         last[0, h] = memory[h * LANES]
