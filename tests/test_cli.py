@@ -164,6 +164,11 @@ def test_every_option_arrives(here, monkeypatch):
     }  # fmt: skip
 
 
+def test_more_jobs_than_runs(here):
+    done = here(*SMALL, "--jobs", "1000000")
+    assert (done.returncode, done.stderr) == (0, "")
+
+
 def test_files_are_replaced(here, tmp_path):
     target = tmp_path / "a.json"
     target.write_text("old")
@@ -224,10 +229,10 @@ def test_warnings_of_one_kind_are_one_line(here, monkeypatch):
 @pytest.mark.parametrize(
     "arguments",
     [
-        ["--runs", "0"], ["--runs", "two"], ["--runs", "1.5"], ["--n-max", "1"], ["--n-max", "1001"],
+        ["--runs", "0"], ["--runs", "two"], ["--runs", "1.5"], ["--n-max", "1"], ["--n-max", "101"],
         ["--n-max", "-5"], ["--test-max", "0"], ["--jobs", "0"], ["--jobs", "-1"], ["--generations", "0"],
         ["--seed", "-1"], ["--seed", "x"], ["--preset", "best"], ["--solver", "libsvm"], ["--readout", "knn"],
-        ["--nonsense"], ["--runs"], ["stray"],
+        ["--nonsense"], ["--runs"], ["stray"], ["--json", ""], ["--json", "-"], ["--out", ""], ["--out", "-"],
     ],
 )  # fmt: skip
 def test_wrong_usage(here, arguments):
@@ -247,7 +252,7 @@ def test_unknown_commands(arguments):
     ("--json", "/proc/evoke.json", "/proc/evoke.json"),
     ("--json", "/dev/null", "not a regular file"),
     ("--json", "x" * 300, "File name too long"),
-    ("--out", "file", "file"),
+    ("--out", "file", "file: not a folder"),
     ("--out", "file/folder", "Not a directory"),
     ("--out", "/proc/evoke", "/proc/evoke"),
     ("--out", "taken", "not a regular file"),
@@ -260,7 +265,7 @@ def test_unwritable_targets_are_told_before_the_work(here, tmp_path, monkeypatch
         pytest.skip("no such place on this system")
     monkeypatch.setattr(reproduce, "anbncn", lambda **arguments: pytest.fail("the work was begun"))
     done = here(*SMALL, option, str(tmp_path / place))
-    assert_one_line(done, 1, word)
+    assert_one_line(done, 1, f"Error: cannot write {tmp_path / place}", word)
     assert (tmp_path / "file").read_text() == "mine"
     assert_clean(tmp_path, "folder", "file", "taken")
     assert_clean(tmp_path / "folder")
@@ -327,8 +332,9 @@ def test_every_option_of_the_sines_arrives(here, monkeypatch):
 
 @pytest.mark.parametrize(
     "arguments",
-    [["--waves", "0"], ["--waves", "9"], ["--n-max", "10"], ["--test-max", "5"], ["--readout", "knn"], ["--plot"]],
-)
+    [["--waves", "0"], ["--waves", "9"], ["--n-max", "10"], ["--test-max", "5"], ["--readout", "knn"], ["--plot"],
+     ["--plot", ""], ["--plot", "-"]],
+)  # fmt: skip
 def test_wrong_usage_of_the_sines(here, arguments):
     assert_one_line(here("reproduce", "sines", *arguments), 2)
 
@@ -348,13 +354,11 @@ def test_figures_that_cannot_be_written_are_told_before_the_work(here, tmp_path,
     assert_clean(tmp_path, "folder.png")
 
 
-@pytest.mark.parametrize("command", [[*SINES, "--plot", "a.png"], ["reproduce", "all", "--out", "results"]])
-def test_figures_without_matplotlib(here, tmp_path, monkeypatch, command):
-    monkeypatch.chdir(tmp_path)
+def test_figures_without_matplotlib(here, tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib.backend_bases", None)
-    for experiment in ("sines", "anbncn"):
-        monkeypatch.setattr(reproduce, experiment, lambda **arguments: pytest.fail("the work was begun"))
-    assert_one_line(here(*command), 1, 'pip install "matplotlib>=3.8"')
+    monkeypatch.setattr(reproduce, "sines", lambda **arguments: pytest.fail("the work was begun"))
+    assert_one_line(here(*SINES, "--plot", str(tmp_path / "a.png")), 1, 'pip install "matplotlib>=3.8"')
+    assert_one_line(here(*SINES, "--plot", str(tmp_path / "no" / "a.png")), 1, "cannot write", "No such file")
     assert_clean(tmp_path)
 
 
@@ -396,6 +400,19 @@ def test_all(tmp_path):
         assert [run["seed"] for run in result["runs"]] == [5]
         assert (tmp_path / "new" / f"{stem}.md").read_text() == reproduce.markdown(result)
         assert f"]({stem}.md)" in report
+
+
+def test_all_without_matplotlib(here, tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "matplotlib.backend_bases", None)
+    done = here(*ALL, "--out", str(tmp_path))
+    assert done.returncode == 0
+    assert done.stderr.startswith("Warning: sines-2.png will not be drawn: ")
+    assert 'pip install "matplotlib>=3.8"' in done.stderr
+    assert done.stderr.count("\n") == 1
+    names = [f"{stem}{suffix}" for stem in STEMS for suffix in (".json", ".md")]
+    assert_clean(tmp_path, "report.md", *names)
+    assert "No figure: a figure needs Matplotlib" in done.stdout
+    assert done.stdout == (tmp_path / "report.md").read_text()
 
 
 def test_interrupt_of_all_keeps_what_is_done(here, tmp_path, monkeypatch):
@@ -465,12 +482,40 @@ def test_reader_that_goes_away(tmp_path, arguments):
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs /dev/full")
-def test_full_stdout():
+@pytest.mark.parametrize(
+    "arguments",
+    [SMALL, ["show-config"], ["--version"], ["--help"], ["reproduce", "-h"], ["reproduce", "all", "--help"]],
+)
+def test_full_stdout(arguments):
     with open("/dev/full", "w") as full:
         done = subprocess.run(
-            [sys.executable, "-m", "evoke", *SMALL], stdout=full, stderr=subprocess.PIPE, text=True, check=False
+            [sys.executable, "-m", "evoke", *arguments], stdout=full, stderr=subprocess.PIPE, text=True, check=False
         )
     assert (done.returncode, done.stderr) == (1, "Error: cannot write to stdout: No space left on device\n")
+
+
+@pytest.mark.parametrize("arguments", [ENDLESS, ["show-config"], ["--version"], ["reproduce", "--help"]])
+def test_closed_stdout(arguments):
+    done = subprocess.run(
+        ["sh", "-c", 'exec "$@" >&-', "sh", sys.executable, "-m", "evoke", *arguments],
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert_one_line(done, 1, "Error: cannot write to stdout: it is closed")
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/stdout"), reason="needs /dev/stdout")
+@pytest.mark.parametrize("place", ["/dev/stdout", "/dev/fd/1", "link.json", "stdout.txt"])
+def test_stdout_is_no_file_to_replace(tmp_path, place):
+    (tmp_path / "link.json").symlink_to("/dev/stdout")
+    command = [sys.executable, "-m", "evoke", *ENDLESS, "--json", place]
+    if place != "stdout.txt":
+        done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, check=False)
+        assert_one_line(done, 1, f"cannot write {place}: not a regular file")
+    with open(tmp_path / "stdout.txt", "w") as stdout:
+        done = subprocess.run(command, stdout=stdout, stderr=subprocess.PIPE, text=True, cwd=tmp_path, check=False)
+    assert done.returncode == 1
+    assert done.stderr == f"Error: cannot write {place}: it is already open, as stdout or another redirection\n"
+    assert_clean(tmp_path, "link.json", "stdout.txt")
 
 
 class OnTerminal:

@@ -8,13 +8,13 @@ from io import StringIO
 import click
 
 from evoke import __version__
-from evoke.cli.manners import one_line_errors, print_text
+from evoke.cli.manners import PoliteGroup, one_line_errors, print_text
 from evoke.cli.reproduce import reproduce
 
 __all__ = ["cli"]
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"], "show_default": True})
+@click.group(cls=PoliteGroup, context_settings={"help_option_names": ["-h", "--help"], "show_default": True})
 @click.version_option(__version__, prog_name="evoke", message="%(prog)s %(version)s")
 def cli() -> None:
     """Evolved recurrent networks with support vector readouts for learning from sequences."""

@@ -4,11 +4,27 @@ from __future__ import annotations
 
 import errno
 import os
+import stat
 from pathlib import Path
+from typing import Any
 
 import click
 
-__all__ = ["check_target", "write"]
+__all__ = ["Target", "check_folder", "check_target", "write"]
+
+
+class Target(click.Path):
+    """Name of a file or folder to be written; neither nothing nor "-", which elsewhere means stdout."""
+
+    def __init__(self) -> None:
+        super().__init__(path_type=Path)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        if value == "":
+            self.fail("the name is empty", param, ctx)
+        if value == "-":
+            self.fail("'-' is no name; the table goes to stdout by itself, './-' is a file of this name", param, ctx)
+        return super().convert(value, param, ctx)
 
 
 def _temporary(path: Path) -> Path:
@@ -17,16 +33,46 @@ def _temporary(path: Path) -> Path:
 
 def check_target(path: Path) -> Path:
     """The real path of a file to be written; fails now rather than after an hour of work."""
-    path = Path(os.path.realpath(path))
     try:
-        if path.exists() and not path.is_file():
-            raise OSError(errno.EINVAL, "not a regular file")
-        temporary = _temporary(path)
+        _check_old(path)  # by the name that was given: what /dev/stdout leads to may have no other
+        real = Path(os.path.realpath(path))
+        temporary = _temporary(real)
         temporary.touch(exist_ok=False)
         temporary.unlink()
     except OSError as error:
         raise click.ClickException(f"cannot write {path}: {error.strerror}") from None
+    return real
+
+
+def check_folder(path: Path) -> Path:
+    """Make a folder, if there is none."""
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except FileExistsError:
+        raise click.ClickException(f"cannot write {path}: not a folder") from None
+    except OSError as error:
+        raise click.ClickException(f"cannot write {path}: {error.strerror}") from None
     return path
+
+
+def _check_old(path: Path) -> None:
+    """What is there already must be a file that can be replaced."""
+    try:
+        old = os.stat(path)
+    except FileNotFoundError:
+        return
+    if not stat.S_ISREG(old.st_mode):
+        raise OSError(errno.EINVAL, "not a regular file")
+    # /dev/stdout with stdout in a file: to replace that file would lose what is written through the open one
+    if any(os.path.samestat(old, other) for other in map(_open_file, range(256)) if other):
+        raise OSError(errno.EBUSY, "it is already open, as stdout or another redirection")
+
+
+def _open_file(descriptor: int) -> os.stat_result | None:
+    try:
+        return os.fstat(descriptor)
+    except OSError:  # closed
+        return None
 
 
 def write(path: Path, content: str | bytes) -> None:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import errno
 import os
+import sys
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 import click
 
-__all__ = ["few_warnings", "one_line_errors", "print_text"]
+__all__ = ["PoliteGroup", "few_warnings", "one_line_errors", "print_text"]
 
 
 @contextmanager
@@ -38,12 +40,34 @@ def few_warnings() -> Iterator[None]:
                 click.echo(f"{kind}: {said[0]}{more}", err=True)
 
 
-def print_text(text: str) -> None:
-    """Write to stdout; a reader that has gone away (``| head``) is no error worth a word."""
+@contextmanager
+def _stdout_errors() -> Iterator[None]:
+    """A reader of stdout that has gone away (``| head``) is no error worth a word, all else is."""
     try:
-        click.echo(text, nl=False)
+        yield
     except OSError as error:
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # or Python would complain again when it flushes at exit
         if error.errno == errno.EPIPE:
             raise SystemExit(1) from None
         raise click.ClickException(f"cannot write to stdout: {error.strerror}") from None
+
+
+def print_text(text: str) -> None:
+    """Write to stdout."""
+    with _stdout_errors():
+        click.echo(text, nl=False)
+
+
+class PoliteGroup(click.Group):
+    """The outermost group: Click itself writes help and version, and knows of no stdout that is full or closed."""
+
+    def main(self, *args: Any, **kwargs: Any) -> Any:
+        """Run the command line."""
+        try:
+            if sys.stdout is None:
+                raise click.ClickException("cannot write to stdout: it is closed")
+            with _stdout_errors():
+                return super().main(*args, **kwargs)
+        except click.ClickException as error:
+            error.show()
+            sys.exit(error.exit_code)

@@ -24,7 +24,7 @@ def file_stem(task: str, **arguments: Any) -> str:
     return "-".join([task, size, *(arguments[name] for name in ("preset", "readout") if name in arguments)])
 
 
-def report(results: list[dict[str, Any]], figure: str | None = None) -> str:
+def report(results: list[dict[str, Any]], figure: str | None = None, no_figure: str | None = None) -> str:
     """The tables of the paper and its figure from the results of `EXPERIMENTS`, or of those that there are.
 
     Parameters
@@ -33,6 +33,8 @@ def report(results: list[dict[str, Any]], figure: str | None = None) -> str:
         What `anbncn` and `sines` returned, in the order of `EXPERIMENTS`.
     figure : str, optional
         File name of the figure.
+    no_figure : str, optional
+        Why there is none.
 
     Returns
     -------
@@ -51,6 +53,8 @@ def report(results: list[dict[str, Any]], figure: str | None = None) -> str:
             "A typical run of each tuned readout, the one in the middle by its error: its output beside the test "
             "series, as in the paper's figure, and the error over time.",
         ]  # fmt: skip
+    elif no_figure is not None:
+        lines += ["", f"No figure: {no_figure}."]
     done = sum(not result["interrupted"] for result in results)
     if done < len(EXPERIMENTS):
         lines += ["", f"Incomplete: {done} of {len(EXPERIMENTS)} experiments done."]

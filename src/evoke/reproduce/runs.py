@@ -24,6 +24,10 @@ __all__ = ["Interrupted", "Progress", "carry_out", "check_arguments", "finite", 
 Progress = Callable[[dict[str, Any]], Any]
 
 
+# More threads than this help no machine, and the system may refuse them.
+MOST_THREADS = 256
+
+
 class Interrupted(KeyboardInterrupt):
     """Ctrl-C during a reproduction.
 
@@ -146,8 +150,9 @@ def carry_out(
 
     begin = time.perf_counter()
     interrupted = False
+    n_threads = min(n_jobs, runs, MOST_THREADS)
     try:
-        Parallel(n_jobs=n_jobs, backend="threading")(delayed(run)(seed + k) for k in range(runs))
+        Parallel(n_jobs=n_threads, backend="threading")(delayed(run)(seed + k) for k in range(runs))
     except KeyboardInterrupt:
         interrupted = True
         stop.set()
