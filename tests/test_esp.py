@@ -577,3 +577,52 @@ def test_bad_parameters_are_named(name, value, error):
 def test_parameters_after_lengths_are_keyword_only():
     with pytest.raises(TypeError):
         ESP([3, 3], 40)
+
+
+@pytest.mark.parametrize(
+    "name, value",
+    [
+        ("lengths", [10**12]), ("lengths", [10**30, 1]), ("subpopulation_size", 10**30), ("n_trials", 10**30),
+        ("weight_range", 1e308), ("weight_range", [1.0, 1e101]), ("mutation_scale", 1e101), ("burst_scale", 1e308),
+        ("credit", np.array([1.0, 2.0])), ("n_trials", 10**6), ("subpopulation_size", 10**6), ("lengths", [10**7] * 2),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_held_is_refused_by_name(name, value):
+    with pytest.raises(ValueError, match=name):
+        ESP(**({"lengths": [300, 300], "subpopulation_size": 40} | {name: value}))
+
+
+@pytest.mark.parametrize(
+    "fitness", ["x", {}, None, 1j, ["a"] * 4, [1.0, None, 2.0, 3.0], np.zeros(4, complex), [[1], [1, 2]]]
+)
+def test_fitness_that_is_not_numbers_is_refused_by_name(fitness):
+    esp = ESP([2], subpopulation_size=4, n_trials=1)
+    esp.ask()
+    with pytest.raises(ValueError, match="fitness"):
+        esp.tell(fitness)
+    assert esp.generation == 0
+
+
+@pytest.mark.parametrize("state", [None, 3, 1.5, True, "x", np.array(2)])
+def test_state_that_is_no_mapping_is_refused(state):
+    with pytest.raises(TypeError, match="state must be a mapping"):
+        ESP([3, 3]).load_state_dict(state)
+
+
+@pytest.mark.parametrize(
+    "name, value",
+    [
+        ("n_trials", True), ("asked", 10**30), ("asked", 2), ("bursts", [1.0, 2.0]), ("bursts", "x"), ("bursts", None),
+        ("bursts", [10**30]), ("bursts", [-1]), ("bursts", np.inf), ("best_fitness", "x"), ("best_fitness", None),
+        ("best_fitness", np.zeros(2)), ("best_fitness", 1j), ("best", "x"), ("weights", "x"),
+        ("weights", np.zeros(24, complex)), ("entropy", np.zeros(2)), ("generation", [1, 2]), ("generation", 10**30),
+        ("stagnation", "x"), ("lengths", "x"), ("credit", None), ("burst_patience", {}),
+        ("weight_range", [[1], [1, 2]]),
+    ],
+)  # fmt: skip
+def test_wrong_value_in_a_state_is_refused_by_its_key(name, value):
+    parameters = {"lengths": [3, 3], "subpopulation_size": 4, "n_trials": 1}
+    esp, before = run(ESP(**parameters, random_state=0), 2), run(ESP(**parameters, random_state=0), 2)
+    with pytest.raises((ValueError, TypeError), match=rf"state\['{name}'\]"):
+        esp.load_state_dict(esp.state_dict() | {name: value})
+    assert_same(esp, before)

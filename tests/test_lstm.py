@@ -199,3 +199,11 @@ STEPS = np.zeros((3, 1))
 def test_bad_input_is_refused(arguments, message):
     with pytest.raises(ValueError, match=message):
         forward(**{"genome": GENOME, "X": STEPS, **arguments})
+
+
+@pytest.mark.parametrize(
+    "name, value", [("cell", np.ones(2)), ("return_state", np.ones(2)), ("return_state", "x"), ("X", [[[1], [1, 2]]])]
+)
+def test_arrays_in_the_place_of_strings_and_flags_are_named(name, value):
+    with pytest.raises(ValueError, match=name):
+        forward(**({"genome": np.zeros((1, 8)), "X": np.zeros((2, 1))} | {name: value}))

@@ -797,3 +797,46 @@ except KeyboardInterrupt:
         finally:
             process.kill()
     assert out == "interrupted False 0\n"
+
+
+FOUR_ROWS, TWO_LABELS = np.array([[0.0], [1.0], [2.0], [3.0]]), np.array([0, 0, 1, 1])
+machines = pytest.mark.parametrize("machine", [SVC, SVR, LSSVC, LSSVR])
+
+
+@machines
+@pytest.mark.parametrize("weights", ["x", 2.0, ["a"] * 4, {}, np.ones(4, complex), [[1], [1, 2]]])
+def test_weights_that_are_not_numbers_are_named(machine, weights):
+    with pytest.raises((ValueError, TypeError), match=r"^sample_weight "):
+        machine().fit(FOUR_ROWS, TWO_LABELS, sample_weight=weights)
+
+
+@machines
+@pytest.mark.parametrize("rows", [{"a": [1.0]}, (row for row in FOUR_ROWS), [["a"]] * 4, object(), FOUR_ROWS + 1j])
+def test_rows_that_are_not_numbers_are_named(machine, rows):
+    with pytest.raises((ValueError, TypeError), match=r"^X "):
+        machine().fit(rows, TWO_LABELS)
+    with pytest.raises((ValueError, TypeError), match=r"^X "):
+        machine().fit(FOUR_ROWS, TWO_LABELS).predict(rows)
+
+
+@machines
+@pytest.mark.parametrize("labels", [[1, "a", 1, "a"], np.array([1, "a", 1, "a"], dtype=object)])
+def test_mixed_labels_are_named(machine, labels):
+    with pytest.raises((ValueError, TypeError), match=r"^y "):
+        machine().fit(FOUR_ROWS, labels)
+
+
+@pytest.mark.parametrize("machine", [SVC, LSSVC])
+@pytest.mark.parametrize("weight", ["x", None, np.nan, np.ones(2), 0.0, -1])
+def test_class_weight_that_is_no_positive_number_is_named(machine, weight):
+    with pytest.raises(ValueError, match=r"^class_weight of class 0 is"):
+        machine(class_weight={0: weight}).fit(FOUR_ROWS, TWO_LABELS)
+
+
+@machines
+def test_parameters_in_single_precision(machine):
+    names = {"coef0", "C", "gamma", "tol", "epsilon", "cache_size"} & set(machine().get_params())
+    single, double = ({name: kind(0.5) for name in names} for kind in (np.float32, float))
+    queries = FOUR_ROWS + 0.25
+    expected = machine(kernel="poly", **double).fit(FOUR_ROWS, TWO_LABELS).predict(queries)
+    assert_array_equal(machine(kernel="poly", **single).fit(FOUR_ROWS, TWO_LABELS).predict(queries), expected)

@@ -344,7 +344,7 @@ def test_unknown_solver():
         (np.ones(59), "inconsistent numbers of samples"),
         (np.ones((60, 2, 2)), "dim 3"),
         (np.ones((60, 0)), "0 feature"),
-        (["a"] * 60, "could not convert string to float"),
+        (["a"] * 60, "y must hold numbers"),
         (np.full(60, 1j), "Complex data not supported"),
         (None, "requires y to be passed"),
     ],

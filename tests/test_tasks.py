@@ -345,3 +345,51 @@ def test_a_linear_window_by_hand():
 def test_refused_windows(arguments):
     with pytest.raises(ValueError, match=r"^(series|n_train|n_test|order) must be"):
         tasks.linear_window(*arguments)
+
+
+@pytest.mark.parametrize("start", [np.nan, 1j, np.inf, 1e300, True, "x", None, 10**30, [1, 2], {}])
+def test_sines_need_a_number_to_start_from(start):
+    with pytest.raises((ValueError, TypeError), match=r"^start must be"):
+        tasks.superimposed_sines(2, 5, start)
+
+
+@pytest.mark.parametrize(
+    "name, value",
+    [
+        *[(name, value) for name in ("tau", "step") for value in ("x", None, [], {}, 1j, 1e300, 10**30, np.zeros(2))],
+        *[("random_state", value) for value in (-1, 1.5, np.nan, "x", {}, 1j, np.float32(1.0))],
+        *[(name, value) for name in ("n_steps", "n_discard") for value in (10**30, 10**8, 1.5, None)],
+        ("step", 1e-300), ("step", 5e-324), ("step", 1e-9),
+    ],
+)  # fmt: skip
+def test_mackey_glass_names_what_makes_no_sense(name, value):
+    with pytest.raises((ValueError, TypeError), match=name):
+        tasks.mackey_glass(**({"n_steps": 5} | {name: value}))
+
+
+@pytest.mark.parametrize("n", ["", "12", b"1", {}, {1: 2}, 1.5, None, 10**30, 10**5, [10**8], [10**30], np.array(2)])
+def test_strings_are_asked_for_by_numbers_that_fit_in_memory(n):
+    with pytest.raises((ValueError, TypeError), match=r"^n must"):
+        tasks.anbncn(n)
+
+
+@pytest.mark.parametrize("test_max", [0, -1, 1.5, "x", None, True, 10**30])
+def test_accepted_names_test_max(test_max):
+    with pytest.raises((ValueError, TypeError), match=r"^test_max must be"):
+        tasks.anbncn_accepted(None, test_max)
+
+
+@pytest.mark.parametrize("call", [tasks.anbncn_accepted, tasks.anbncn_accepts])
+def test_accepted_names_what_is_no_model(call):
+    with pytest.raises(TypeError, match=r"^model must have the method \w+, got 3"):
+        call(3, 5)
+
+
+@pytest.mark.parametrize("bad", ["x", ["a", "b"], {}, 1j, [1.0, np.nan], [1.0, np.inf], [[1], [1, 2]]])
+def test_scores_and_windows_name_what_holds_no_numbers(bad):
+    with pytest.raises((ValueError, TypeError), match=r"^true "):
+        tasks.nrmse(bad, [1.0, 2.0])
+    with pytest.raises((ValueError, TypeError), match=r"^predicted "):
+        tasks.nrmse([1.0, 2.0], bad)
+    with pytest.raises((ValueError, TypeError), match=r"^series "):
+        tasks.linear_window(bad, 50, 5)

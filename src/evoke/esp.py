@@ -1,22 +1,42 @@
 """Enforced SubPopulations (ESP): coevolution of network components by ask and tell (paper, section 2)."""
 
+from collections.abc import Mapping
 from numbers import Integral, Real
 
 import numpy as np
 from numpy.random import PCG64, Generator, RandomState, SeedSequence
 
 from evoke._mutation import add_cauchy
+from evoke.parameters import MOST, MOST_SCALE
+from evoke.sequences import to_array, to_float
+
+# Numbers in the genomes of a generation, which `ask` gives in one piece: 16 GiB.
+_MOST_NUMBERS = 2**31
+# Generations that a state may have counted: they are kept as int64.
+_MOST_GENERATIONS = 2**62
 
 # First word of the spawn key (purpose, generation, subpopulation) of every random stream.
 _INITIAL, _ASSEMBLY, _MUTATION, _BURST = range(4)
 
 
-def _check_integer(name, value, minimum):
+def _check_integer(name, value, minimum, maximum=None):
     if not isinstance(value, Integral) or isinstance(value, bool):
         raise TypeError(f"{name} must be an integer, got {value!r}")
     if value < minimum:
         raise ValueError(f"{name} must be at least {minimum}, got {value!r}")
+    if maximum is not None and value > maximum:
+        raise ValueError(f"{name} must be at most {maximum}, got {value!r}")
     return int(value)
+
+
+def _check_array(name, value, shape=None, kinds="biuf"):
+    """The value as an array of these kinds of numbers, of this shape or of one dimension."""
+    array = to_array(value, name)
+    if array.size and array.dtype.kind not in kinds:
+        raise ValueError(f"{name} must hold {'integers' if kinds == 'iu' else 'real numbers'}, got {value!r}")
+    if array.ndim != 1 if shape is None else array.shape != shape:
+        raise ValueError(f"{name} must {'be 1-D' if shape is None else f'have shape {shape}'}, got {array.shape}")
+    return array
 
 
 def _check_scale(name, value):
@@ -24,6 +44,8 @@ def _check_scale(name, value):
         raise TypeError(f"{name} must be a number, got {value!r}")
     if not 0 < value < np.inf:
         raise ValueError(f"{name} must be positive and finite, got {value!r}")
+    if value > MOST_SCALE[name]:
+        raise ValueError(f"{name} must be at most {MOST_SCALE[name]:g}, got {value!r}")
     return float(value)
 
 
@@ -123,12 +145,21 @@ class ESP:
         if np.ndim(lengths) != 1 or len(lengths) == 0:
             raise ValueError(f"lengths must be a sequence of at least one integer, got {lengths!r}")
         self.lengths = tuple(_check_integer("lengths", length, 1) for length in lengths)
-        self.subpopulation_size = _check_integer("subpopulation_size", subpopulation_size, 2)
-        self.n_trials = _check_integer("n_trials", n_trials, 1)
+        self.subpopulation_size = _check_integer(
+            "subpopulation_size", subpopulation_size, 2, MOST["subpopulation_size"]
+        )
+        self.n_trials = _check_integer("n_trials", n_trials, 1, MOST["n_trials"])
+        n_numbers = sum(self.lengths) * self.subpopulation_size * self.n_trials
+        if n_numbers >= _MOST_NUMBERS:
+            raise ValueError(
+                f"subpopulation_size={self.subpopulation_size} times n_trials={self.n_trials} times the sum of lengths "
+                f"{sum(self.lengths)} (with n_cells it grows as their square) must be less than {_MOST_NUMBERS}, "
+                f"got {n_numbers}; lower one of them"
+            )
         self.mutation_scale = _check_scale("mutation_scale", mutation_scale)
         self.burst_patience = None if burst_patience is None else _check_integer("burst_patience", burst_patience, 1)
         self.burst_scale = self.mutation_scale if burst_scale is None else _check_scale("burst_scale", burst_scale)
-        if credit not in ("best", "mean"):
+        if not isinstance(credit, str) or credit not in ("best", "mean"):
             raise ValueError(f"credit must be 'best' or 'mean', got {credit!r}")
         self.credit = credit
         ranges = [weight_range] * len(self.lengths) if np.ndim(weight_range) == 0 else list(weight_range)
@@ -194,13 +225,11 @@ class ESP:
         Raises
         ------
         ValueError
-            If `ask` was not called for this generation, or `fitness` has another shape.
+            If `ask` was not called for this generation, or `fitness` has another shape or no real numbers.
         """
         if self._assembly is None:
             raise ValueError("tell was called before ask")
-        fitness = np.array(fitness, dtype=np.float64)
-        if fitness.shape != (self.n_networks,):
-            raise ValueError(f"fitness must have shape ({self.n_networks},), got {fitness.shape}")
+        fitness = to_float(_check_array("fitness", fitness, (self.n_networks,)), "fitness").copy()
         fitness[np.isnan(fitness)] = np.inf
 
         self._remember(fitness)
@@ -245,41 +274,49 @@ class ESP:
             If a value has the wrong type. Nothing is changed in either case.
         """
         current = self.state_dict()
+        if not isinstance(state, Mapping):
+            raise TypeError(f"state must be a mapping, as state_dict gives it, got {state!r}")
         if set(state) != set(current):
             missing, unknown = sorted(set(current) - set(state)), sorted(set(state) - set(current))
             raise ValueError(f"state has the wrong keys: missing {missing}, unknown {unknown}")
         for name, value in self._parameters().items():
-            if not np.array_equal(state[name], value):
+            given = to_array(state[name], f"state[{name!r}]")
+            if given.dtype.kind == "b" or not np.array_equal(given, value):
                 raise ValueError(f"state[{name!r}] is {state[name]!r}, but this object has {value!r}")
 
         n_best = sum(self.lengths)
-        best_fitness = float(state["best_fitness"])
+        best_fitness = float(_check_array("state['best_fitness']", state["best_fitness"], (), "iuf"))
         if np.isnan(best_fitness):
             raise ValueError("state['best_fitness'] must not be NaN")
         arrays = {}
-        for name, size, dtype in (
-            ("weights", n_best * self.subpopulation_size, np.float64),
-            ("best", n_best if best_fitness < np.inf else 0, np.float64),
-            ("bursts", np.size(state["bursts"]), np.int64),
+        for name, shape, kinds in (
+            ("weights", (n_best * self.subpopulation_size,), "iuf"),
+            ("best", (n_best if best_fitness < np.inf else 0,), "iuf"),
+            ("bursts", None, "iu"),
         ):
-            arrays[name] = np.array(state[name], dtype=dtype)
-            if arrays[name].shape != (size,):
-                raise ValueError(f"state[{name!r}] must have shape ({size},), got {arrays[name].shape}")
-        counts = {
-            name: _check_integer(f"state[{name!r}]", np.asarray(state[name]).item(), 0)
-            for name in ("entropy", "generation", "asked", "stagnation")
-        }
+            arrays[name] = _check_array(f"state[{name!r}]", state[name], shape, kinds)
+        counts = {}
+        for name, most in (
+            ("entropy", None), ("generation", _MOST_GENERATIONS), ("asked", 1), ("stagnation", _MOST_GENERATIONS)
+        ):  # fmt: skip
+            value = to_array(state[name], f"state[{name!r}]")
+            if value.shape != ():
+                raise TypeError(f"state[{name!r}] must be an integer, got {state[name]!r}")
+            counts[name] = _check_integer(f"state[{name!r}]", value.item(), 0, most)
+        for burst in arrays["bursts"].tolist():
+            _check_integer("state['bursts']", burst, 0, _MOST_GENERATIONS)
 
         self._entropy = counts["entropy"]
         self.generation = counts["generation"]
         self.stagnation = counts["stagnation"]
         self.bursts = arrays["bursts"].tolist()
+        best, weights = (np.array(arrays[name], dtype=np.float64) for name in ("best", "weights"))
         self.best_fitness = best_fitness
         ends = np.cumsum(self.lengths)
-        self._best = np.split(arrays["best"], ends[:-1]) if arrays["best"].size else None
+        self._best = np.split(best, ends[:-1]) if best.size else None
         self.subpopulations = [
             part.reshape(self.subpopulation_size, -1)
-            for part in np.split(arrays["weights"], ends[:-1] * self.subpopulation_size)
+            for part in np.split(weights, ends[:-1] * self.subpopulation_size)
         ]
         self._assembly = self._assemble() if counts["asked"] else None
 

@@ -2,13 +2,14 @@
 import numpy as np
 
 from evoke import _lstm
+from evoke.sequences import to_array
 
 __all__ = ["forward"]
 
 
 def _array(name, value, ndims):
     """value as a C-contiguous float64 array of one of `ndims` dimensions, all finite."""
-    array = np.asarray(value)
+    array = to_array(value, name)
     if array.dtype.kind not in "biuf":
         raise ValueError(f"{name} must hold real numbers, got dtype {array.dtype}")
     if array.ndim not in ndims:
@@ -93,11 +94,14 @@ def forward(genome, X, *, cell="lstm", gate_bias=(0.0, 1.5, -1.5), state=None, r
     n_inputs = size // 4 - n_cells
     if genome.size == 0 or size % 4 != 0 or n_inputs < 1:
         raise ValueError(f"genome must have shape ([n_networks,] H, 4 * (I + H)) with I, H >= 1, got {genome.shape}")
-    if cell not in _lstm.CELLS:
+    if not isinstance(cell, str) or cell not in _lstm.CELLS:
         raise ValueError(f"cell must be one of {_lstm.CELLS}, got {cell!r}")
     bias = tuple(_array("gate_bias", gate_bias, (1,)))
     if len(bias) != 3:
         raise ValueError(f"gate_bias must be three numbers (input, forget, output), got {gate_bias!r}")
+
+    if not isinstance(return_state, bool | np.bool_):
+        raise ValueError(f"return_state must be True or False, got {return_state!r}")
 
     single = not isinstance(X, list | tuple)
     names = ["X"] if single else [f"X[{k}]" for k in range(len(X))]

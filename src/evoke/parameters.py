@@ -8,7 +8,12 @@ from typing import Any
 import numpy as np
 from numpy.random import Generator, RandomState, SeedSequence
 
+# The most that is sensible: beyond it memory or time would end first.
+MOST = {"n_cells": 10**6, "subpopulation_size": 10**6, "n_trials": 10**6, "n_generations": 10**6}
+MOST_SCALE = {"weight_range": 1e100, "mutation_scale": 1e100, "burst_scale": 1e100}
+
 __all__ = [
+    "MOST", "MOST_SCALE",
     "check_callbacks", "check_choice", "check_fraction", "check_gate_bias", "check_integer", "check_n_jobs",
     "check_not_negative", "check_positive", "check_random_state",
 ]  # fmt: skip
@@ -22,13 +27,25 @@ def check_choice(name: str, value: Any, choices: tuple[str, ...]) -> None:
 def check_integer(name: str, value: Any, least: int) -> int:
     if not isinstance(value, Integral) or isinstance(value, bool) or value < least:
         raise ValueError(f"{name} must be an integer of at least {least}, got {value!r}")
+    if value > MOST.get(name, value):
+        raise ValueError(f"{name} must be at most {MOST[name]}, got {value!r}")
     return int(value)
+
+
+def _to_float(value: Any) -> float:
+    """The number; NaN if it is none, infinity if it does not fit."""
+    if not isinstance(value, Real) or isinstance(value, bool):
+        return np.nan
+    try:
+        return float(value)
+    except OverflowError:
+        return np.inf
 
 
 def check_gate_bias(gate_bias: Any) -> tuple[float, ...]:
     try:
         values = tuple(float(bias) for bias in gate_bias)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         values = ()
     if len(values) != 3 or not np.isfinite(values).all():
         raise ValueError(f"gate_bias must be three finite numbers, got {gate_bias!r}")
@@ -44,15 +61,19 @@ def check_callbacks(callbacks: Any) -> list[Any]:
 
 
 def check_not_negative(name: str, value: Any) -> float:
-    if not isinstance(value, Real) or isinstance(value, bool) or not 0 <= value < np.inf:
+    number = _to_float(value)
+    if not 0 <= number < np.inf:
         raise ValueError(f"{name} must be a finite number of at least 0, got {value!r}")
-    return float(value)
+    return number
 
 
 def check_positive(name: str, value: Any) -> float:
-    if not isinstance(value, Real) or isinstance(value, bool) or not 0 < value < np.inf:
+    number = _to_float(value)
+    if not 0 < number < np.inf:
         raise ValueError(f"{name} must be a positive finite number, got {value!r}")
-    return float(value)
+    if number > MOST_SCALE.get(name, number):
+        raise ValueError(f"{name} must be at most {MOST_SCALE[name]:g}, got {value!r}")
+    return number
 
 
 def check_fraction(name: str, value: Any) -> float:

@@ -12,7 +12,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Runs", "Sequences", "Targets", "as_sequences", "as_targets", "share_prefixes", "to_array"]
+__all__ = [
+    "Runs", "Sequences", "Targets", "as_sequences", "as_targets", "share_prefixes", "to_array", "to_float",
+    "to_targets",
+]  # fmt: skip
 
 # Rows beyond which common beginnings are not looked for: finding them is a Python loop over the shared rows.
 MAX_ROWS_TO_SHARE = 200_000
@@ -73,7 +76,8 @@ def to_array(value: Any, name: str) -> NDArray[Any]:
         raise ValueError(f"{name} is not an array of numbers: {error}") from None
 
 
-def _to_float(array: NDArray[Any], name: str) -> NDArray[np.float64]:
+def to_float(array: NDArray[Any], name: str) -> NDArray[np.float64]:
+    """The array in float64; what are not real numbers is refused by `name`."""
     if array.dtype.kind == "c":
         raise ValueError(f"{name} is complex. Complex data not supported")
     if array.dtype.kind in "mMV":
@@ -154,7 +158,7 @@ def as_sequences(X: Any, lengths: Any = None, *, name: str = "X", n_columns: int
                 raise ValueError(f"{name}[{i}] has {part.shape[1]} columns, {name}[0] has {parts[0].shape[1]}")
             if part.shape[0] == 0:
                 raise ValueError(f"{name}[{i}] is empty: every sequence needs at least one step")
-            part = _to_float(part, f"{name}[{i}]")
+            part = to_float(part, f"{name}[{i}]")
             _check_finite(part, f"{name}[{i}]")
             parts.append(part)
         rows, offsets, container = np.concatenate(parts), _offsets([len(p) for p in parts]), "list"
@@ -165,13 +169,13 @@ def as_sequences(X: Any, lengths: Any = None, *, name: str = "X", n_columns: int
                 raise ValueError(f"lengths goes with a 2-D {name}, not with a 3-D array")
             if 0 in array.shape[:2]:
                 raise ValueError(f"{name} has shape {array.shape}: at least one sequence and one step are needed")
-            array = _to_float(array, name)
+            array = to_float(array, name)
             for i, part in enumerate(array):
                 _check_finite(part, f"{name}[{i}]")
             rows = array.reshape(len(array) * array.shape[1], array.shape[2])
             offsets, container = _offsets([array.shape[1]] * array.shape[0]), "3d"
         elif array.ndim == 2:
-            rows = _to_float(array, name)
+            rows = to_float(array, name)
             if rows.shape[0] == 0:
                 raise ValueError(f"{name} has 0 sample(s) (shape={rows.shape}) while a minimum of 1 is required.")
             _check_finite(rows, name)
@@ -217,7 +221,7 @@ def as_targets(y: Any, X: Sequences, *, name: str = "y") -> Targets:
     n_rows, n_sequences = len(X.rows), X.n_sequences
     of = "X" + name.removeprefix("y")
     if X.container in ("2d", "lengths"):
-        array = _to_targets(y, name)
+        array = to_targets(y, name)
         if array.ndim not in (1, 2) or len(array) != n_rows:
             raise ValueError(f"{name} has shape {array.shape}, but {of} has {n_rows} steps; each needs a target")
         return _one_a_step(array, name)
@@ -230,7 +234,7 @@ def as_targets(y: Any, X: Sequences, *, name: str = "y") -> Targets:
             raise ValueError(f"{name} has shape {y.shape}, but {of} has {n_sequences} sequences of {steps} steps")
         return _one_a_step(y.reshape((n_rows, *y.shape[2:])), name)
     if not any(isinstance(element, (list, tuple)) or np.ndim(element) > 0 for element in y):
-        values = _to_targets(given, name)
+        values = to_targets(given, name)
         if len(values) != n_sequences:
             raise ValueError(f"{name} has {len(values)} targets, {of} has {n_sequences} sequences")
         return Targets(values, True)
@@ -238,7 +242,7 @@ def as_targets(y: Any, X: Sequences, *, name: str = "y") -> Targets:
         raise ValueError(f"{name} has {len(y)} sequences, {of} has {n_sequences}")
     parts: list[NDArray[Any]] = []
     for i, (element, length) in enumerate(zip(y, X.lengths, strict=True)):
-        part = _to_targets(element, f"{name}[{i}]")
+        part = to_targets(element, f"{name}[{i}]")
         if part.ndim not in (1, 2) or len(part) != length:
             raise ValueError(f"{name}[{i}] has shape {part.shape}, but {of}[{i}] has {length} steps")
         if parts and part.shape[1:] != parts[0].shape[1:]:
@@ -257,7 +261,7 @@ def _is_text(array: NDArray[Any]) -> bool:
     return array.dtype.kind in "UST"
 
 
-def _to_targets(value: Any, name: str) -> NDArray[Any]:
+def to_targets(value: Any, name: str) -> NDArray[Any]:
     """The value as an array in which no two targets have become one."""
     array = to_array(value, name)
     if isinstance(value, (list, tuple)) and array.ndim == 1:

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from evoke.parameters import check_random_state
+from evoke.sequences import to_array, to_float
 
 __all__ = [
     "FREQUENCIES",
@@ -27,6 +31,9 @@ INPUT_SYMBOLS = "Sabc"
 TARGET_SYMBOLS = "abcT"
 # Rows of strings that are tested at a time: bounds the memory of testing strings of any length.
 ROWS_AT_ONCE = 65536
+# Steps that are made in one piece, and largest counts, steps and delays: beyond them memory or time would end first.
+MOST_STEPS = 10**8
+MOST_COUNT = 10**9
 
 
 # Angular frequencies of the superimposed sines: two in the paper, the rest as in the literature that followed.
@@ -50,12 +57,34 @@ class SinesSplit:
 SINES_SPLIT = SinesSplit()
 
 
-def _check_n(n: Any, name: str = "n", least: int = 1) -> int:
+def _check_n(n: Any, name: str = "n", least: int = 1, most: int = MOST_COUNT) -> int:
     if isinstance(n, bool) or not isinstance(n, (int, np.integer)):
         raise TypeError(f"{name} must be an integer, got {n!r}")
     if n < least:
         raise ValueError(f"{name} must be at least {least}, got {n}")
+    if n > most:
+        raise ValueError(f"{name} must be at most {most}, got {n}")
     return int(n)
+
+
+def _check_number(value: Any, name: str) -> float:
+    if isinstance(value, bool) or not isinstance(value, Real):
+        raise TypeError(f"{name} must be a number, got {value!r}")
+    if not abs(value) <= MOST_COUNT:
+        raise ValueError(f"{name} must be finite and at most {MOST_COUNT} in size, got {value!r}")
+    return float(value)
+
+
+def _check_values(values: Any, name: str) -> FloatArray:
+    array = to_float(to_array(values, name), name)
+    if not np.isfinite(array).all():
+        raise ValueError(f"{name} must be finite, got {array[~np.isfinite(array)][0]}")
+    return array
+
+
+def _check_method(model: Any, method: str) -> None:
+    if not callable(getattr(model, method, None)):
+        raise TypeError(f"model must have the method {method}, got {model!r}")
 
 
 def _inputs(n: int, begin: int, end: int) -> FloatArray:
@@ -100,7 +129,17 @@ def anbncn(n: int | Iterable[int]) -> tuple[list[FloatArray], list[NDArray[np.in
     >>> ["".join("abcT"[k] for k in row.nonzero()[0]) for row in y[0]]
     ['a', 'ab', 'ab', 'b', 'c', 'c', 'T']
     """
-    numbers = range(1, _check_n(n) + 1) if isinstance(n, (int, np.integer)) else [_check_n(k) for k in n]
+    numbers: Any
+    if isinstance(n, (int, np.integer)):
+        numbers = range(1, _check_n(n, most=MOST_STEPS) + 1)
+        n_steps = numbers[-1] * (3 * numbers[-1] + 5) // 2
+    elif np.iterable(n) and not isinstance(n, (str, bytes, Mapping)):
+        numbers = [_check_n(k, most=MOST_STEPS) for k in n]
+        n_steps = sum(3 * k + 1 for k in numbers)
+    else:
+        raise TypeError(f"n must be an integer or hold integers, got {n!r}")
+    if n_steps > MOST_STEPS:
+        raise ValueError(f"n must give at most {MOST_STEPS} steps in all, got {n!r} with {n_steps} steps")
     X = [_inputs(k, 0, 3 * k + 1) for k in numbers]
     y = [_targets(k, 0, 3 * k + 1).astype(np.int64) for k in numbers]
     return X, y
@@ -132,7 +171,9 @@ def anbncn_accepted(model: Any, test_max: int = 2000) -> int:
     int
         0 if even the string n = 1 is rejected.
     """
-    for numbers in _batches(1, _check_n(test_max)):
+    test_max = _check_n(test_max, "test_max")
+    _check_method(model, "decision_function")
+    for numbers in _batches(1, test_max):
         X, y = anbncn(numbers)
         for n, decisions, legal in zip(numbers, model.decision_function(X), y, strict=True):
             if not np.array_equal(decisions > 0, legal > 0):
@@ -149,6 +190,7 @@ def anbncn_accepts(model: Any, n: int) -> bool:
     n : int
     """
     n, length = _check_n(n), 3 * n + 1
+    _check_method(model, "stream")
     reader = model.stream()
     for begin in range(0, length, ROWS_AT_ONCE):
         end = min(begin + ROWS_AT_ONCE, length)
@@ -179,7 +221,8 @@ def superimposed_sines(n_waves: int = 2, n_steps: int = 1000, start: int = 1) ->
     """
     if _check_n(n_waves, "n_waves") > len(FREQUENCIES):
         raise ValueError(f"n_waves must be at most {len(FREQUENCIES)}, got {n_waves}")
-    x = start + np.arange(_check_n(n_steps, "n_steps", 0))
+    _check_number(start, "start")
+    x = start + np.arange(_check_n(n_steps, "n_steps", 0, MOST_STEPS))
     return np.sin(np.multiply.outer(x, FREQUENCIES[:n_waves])).sum(axis=1)
 
 
@@ -207,13 +250,20 @@ def mackey_glass(
     -------
     ndarray of shape (n_steps,)
     """
-    n_values = _check_n(n_discard, "n_discard", 0) + _check_n(n_steps, "n_steps", 0)
-    per_unit = round(1.0 / step) if 0.0 < step <= 1.0 else 0
+    n_values = _check_n(n_discard, "n_discard", 0, MOST_STEPS) + _check_n(n_steps, "n_steps", 0, MOST_STEPS)
+    step, tau = _check_number(step, "step"), _check_number(tau, "tau")
+    check_random_state(random_state)
+    per_unit = round(1.0 / step) if 1.0 / MOST_COUNT <= step <= 1.0 else 0
     if not abs(per_unit * step - 1.0) < 1e-9:
         raise ValueError(f"step must be a whole fraction of 1, got {step!r}")
-    lag = round(tau * per_unit) if 0.0 < tau < np.inf else 0
+    lag = round(tau * per_unit) if tau > 0.0 else 0
     if lag < 1 or abs(lag - tau * per_unit) > 1e-9 * lag:
         raise ValueError(f"tau must be a positive multiple of step={step!r}, got {tau!r}")
+    if n_values * per_unit + lag > MOST_STEPS:
+        raise ValueError(
+            f"n_steps must be lower, or step={step!r} larger: with n_discard={n_discard} and tau={tau!r} more than "
+            f"{MOST_STEPS} steps would be made, got n_steps={n_steps}"
+        )
     h = 1.0 / per_unit
 
     def slope(x: float, delayed: float) -> float:
@@ -242,9 +292,9 @@ def nrmse(true: Any, predicted: Any) -> float:
     Raises
     ------
     ValueError
-        Different shapes, nothing in them, or true values that do not vary.
+        Different shapes, nothing in them, NaN or infinity, or true values that do not vary.
     """
-    true, predicted = np.asarray(true, dtype=np.float64), np.asarray(predicted, dtype=np.float64)
+    true, predicted = _check_values(true, "true"), _check_values(predicted, "predicted")
     if true.shape != predicted.shape or true.size == 0:
         raise ValueError(f"true and predicted must have the same shape, got {true.shape} and {predicted.shape}")
     spread = float(((true - true.mean(axis=0)) ** 2).sum())
@@ -272,9 +322,9 @@ def linear_window(series: Any, n_train: int, n_test: int, order: int = 40) -> Fl
     -------
     ndarray of shape (n_test,)
     """
-    series = np.asarray(series, dtype=np.float64)
-    if series.ndim != 1 or not np.isfinite(series).all():
-        raise ValueError(f"series must be 1-D and finite, got shape {series.shape}")
+    series = _check_values(series, "series")
+    if series.ndim != 1:
+        raise ValueError(f"series must be 1-D, got shape {series.shape}")
     n_train, n_test, order = _check_n(n_train, "n_train"), _check_n(n_test, "n_test", 0), _check_n(order, "order")
     if not order < n_train <= len(series):
         raise ValueError(f"n_train must be more than order={order} and at most {len(series)}, got {n_train}")

@@ -15,6 +15,7 @@ from sklearn.utils.multiclass import check_classification_targets, type_of_targe
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from evoke import _svm
+from evoke.sequences import to_array, to_float, to_targets
 
 _INT32_MAX = 2**31 - 1
 _FLOAT64 = np.dtype(np.float64)
@@ -25,6 +26,8 @@ SOLVERS = ("auto", "native", "thundersvm")
 def check_real(value, name, *, above=None, least=-sys.float_info.max):
     """A finite real number above one value, or at least another."""
     bound, sides = (least, "left") if above is None else (above, "neither")
+    if isinstance(value, np.floating):
+        value = float(value)  # single precision does not hold the bounds
     # scikit-learn's own check takes ten times as long, and there are six numbers.
     if isinstance(value, (float, int)) and bound <= value <= sys.float_info.max and value != above:
         return
@@ -62,9 +65,10 @@ def is_clean(array, ndim):
 
 def check_weights(sample_weight, n, codes=None, classes=()):
     """Weights of shape (n,), finite, not negative and not all zero, nor all of a class."""
-    weights = check_array(sample_weight, dtype=np.float64, ensure_2d=False, input_name="sample_weight")
+    weights = to_float(to_array(sample_weight, "sample_weight"), "sample_weight")
     if weights.shape != (n,):
         raise ValueError(f"sample_weight has shape {weights.shape}, must be ({n},): one weight for each row of X")
+    weights = check_array(weights, dtype=np.float64, ensure_2d=False, input_name="sample_weight")
     if weights.min() < 0.0:
         raise ValueError(f"sample_weight holds {weights.min()}, weights must not be negative")
     for k, label in enumerate(classes):
@@ -86,6 +90,9 @@ def weighted_C(C, *weights):
 
 def class_weights(class_weight, classes, y):
     """Factor of C for each class, positive and finite."""
+    for label, weight in class_weight.items() if isinstance(class_weight, dict) else ():
+        if not (isinstance(weight, numbers.Real) and 0 < weight < math.inf):
+            raise ValueError(f"class_weight of class {label!r} is {weight!r}, must be positive and finite")
     weights = compute_class_weight(class_weight, classes=classes, y=y)
     for label, weight in zip(classes, weights, strict=True):
         if not (math.isfinite(weight) and weight > 0):
@@ -108,7 +115,10 @@ def encode(y):
             if one < other:
                 return np.array([one, other], dtype=y.dtype), (~is_one).view(np.int8), [n_one, n_other]
             return np.array([other, one], dtype=y.dtype), is_one.view(np.int8), [n_other, n_one]
-    classes, codes, sizes = np.unique(y, return_inverse=True, return_counts=True)
+    try:
+        classes, codes, sizes = np.unique(y, return_inverse=True, return_counts=True)
+    except TypeError as error:
+        raise TypeError(f"y mixes labels that have no order: {error}") from None
     if not (type_of_target(y) == "continuous" and len(classes) <= max(2, len(y) // 2)):
         check_classification_targets(y)
     if len(classes) < 2:
@@ -136,10 +146,13 @@ class KernelMachine(BaseEstimator):
             self.n_features_in_ = X.shape[1]
             self.__dict__.pop("feature_names_in_", None)
             return X, y
+        to_float(to_array(X, "X"), "X")  # says which argument does not hold numbers; scikit-learn does not
         return validate_data(self, X, y, dtype=np.float64, order="C", **options)
 
     def _validate_classes(self, X, y):
         """Rows, labels, and what :func:`encode` makes of the labels."""
+        if isinstance(y, (list, tuple)):
+            y = to_targets(y, "y")  # as an array, text and numbers would all be text
         X, y = self._validate(X, y, lambda y: y.ndim == 1 and y.dtype.kind in "biuU")
         return X, y, *encode(y)
 
@@ -153,6 +166,7 @@ class KernelMachine(BaseEstimator):
     def _decide(self, X, coefficients):
         """Decision values (n_samples, n_outputs) from coefficients (n_support, n_outputs)."""
         if not (is_clean(X, 2) and X.shape[1] == self.n_features_in_ and not hasattr(self, "feature_names_in_")):
+            to_float(to_array(X, "X"), "X")
             X = validate_data(self, X, dtype=np.float64, order="C", reset=False)
         decisions = _svm.decide(
             X, self.support_vectors_, np.ascontiguousarray(coefficients), self.intercept_, **self._kernel
@@ -205,6 +219,8 @@ class Regression(RegressorMixin):
 
     def _validate_values(self, X, y):
         """Rows, targets of shape (n_outputs, n_samples), and whether y had one dimension."""
+        if y is not None and not (type(y) is np.ndarray and y.dtype == _FLOAT64):
+            y = to_float(to_array(y, "y"), "y")
         X, y = self._validate(X, y, lambda y: y.ndim <= 2 and is_clean(y, y.ndim), multi_output=True, y_numeric=True)
         y = check_array(y, dtype=np.float64, ensure_2d=False, input_name="y")
         return X, np.ascontiguousarray(np.atleast_2d(y.T)), y.ndim == 1
