@@ -51,7 +51,8 @@ def reproduce() -> None:
 
 
 @reproduce.command()
-@click.option("--n-max", type=click.IntRange(2, 100), default=10, help="Train on the strings n = 1..N_MAX.")
+@click.option("--n-max", type=click.IntRange(2, 100), default=10,
+              help="Train on the strings n = 1..N_MAX; memory grows with its fourth power.")  # fmt: skip
 @_options(_OPTIONS_OF_ONE)
 @_TEST_MAX
 @click.option("--out", type=Target(), help="Write anbncn-N<n-max>.json and .md to this folder.")

@@ -28,7 +28,8 @@ PUBLISHED: dict[int, dict[str, int]] = {
 SPOTS = (10_000, 100_000, 1_000_000)
 
 # The number of points, n_max (3 n_max + 5) / 2, grows with the square of n_max and the kernel matrix with its fourth
-# power. With 100 all strings have 15,250 points and a matrix of 1.7 GiB; far beyond it nothing fits into memory.
+# power. With 100 the matrix of all 15,250 points would take 1.7 GiB, that of the half that trains 115 MiB in each run
+# at a time; far beyond it nothing fits into memory.
 LARGEST_N_MAX = 100
 
 
