@@ -626,3 +626,9 @@ def test_wrong_value_in_a_state_is_refused_by_its_key(name, value):
     with pytest.raises((ValueError, TypeError), match=rf"state\['{name}'\]"):
         esp.load_state_dict(esp.state_dict() | {name: value})
     assert_same(esp, before)
+
+
+@pytest.mark.parametrize("name", ["mutation_scale", "burst_scale", "weight_range"])
+def test_scales_in_single_precision(name):
+    single, double = (run(ESP([3, 3], random_state=0, **{name: kind(0.5)}), 2) for kind in (np.float32, float))
+    assert_same(single, double)

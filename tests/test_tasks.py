@@ -393,3 +393,9 @@ def test_scores_and_windows_name_what_holds_no_numbers(bad):
         tasks.nrmse([1.0, 2.0], bad)
     with pytest.raises((ValueError, TypeError), match=r"^series "):
         tasks.linear_window(bad, 50, 5)
+
+
+def test_steps_in_single_precision():
+    expected = tasks.mackey_glass(5, 17.0, step=0.1)
+    np.testing.assert_array_equal(tasks.mackey_glass(5, np.float32(17.0), step=np.float32(0.1)), expected)
+    np.testing.assert_array_equal(tasks.superimposed_sines(2, 3, np.float16(1.0)), tasks.superimposed_sines(2, 3, 1))

@@ -42,6 +42,8 @@ def _check_array(name, value, shape=None, kinds="biuf"):
 def _check_scale(name, value):
     if not isinstance(value, Real) or isinstance(value, bool):
         raise TypeError(f"{name} must be a number, got {value!r}")
+    if isinstance(value, np.floating):
+        value = float(value)  # single precision does not hold the limit
     if not 0 < value < np.inf:
         raise ValueError(f"{name} must be positive and finite, got {value!r}")
     if value > MOST_SCALE[name]:

@@ -67,12 +67,11 @@ def _check_n(n: Any, name: str = "n", least: int = 1, most: int = MOST_COUNT) ->
     return int(n)
 
 
-def _check_number(value: Any, name: str) -> float:
+def _check_number(value: Any, name: str) -> None:
     if isinstance(value, bool) or not isinstance(value, Real):
         raise TypeError(f"{name} must be a number, got {value!r}")
-    if not abs(value) <= MOST_COUNT:
+    if not abs(float(value) if isinstance(value, np.floating) else value) <= MOST_COUNT:
         raise ValueError(f"{name} must be finite and at most {MOST_COUNT} in size, got {value!r}")
-    return float(value)
 
 
 def _check_values(values: Any, name: str) -> FloatArray:
@@ -251,7 +250,8 @@ def mackey_glass(
     ndarray of shape (n_steps,)
     """
     n_values = _check_n(n_discard, "n_discard", 0, MOST_STEPS) + _check_n(n_steps, "n_steps", 0, MOST_STEPS)
-    step, tau = _check_number(step, "step"), _check_number(tau, "tau")
+    _check_number(step, "step")
+    _check_number(tau, "tau")
     check_random_state(random_state)
     per_unit = round(1.0 / step) if 1.0 / MOST_COUNT <= step <= 1.0 else 0
     if not abs(per_unit * step - 1.0) < 1e-9:
