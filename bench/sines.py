@@ -85,7 +85,7 @@ def dual(machine, X, y) -> float:
 
 
 def solve(settings: Settings) -> Table:
-    table = Table("Cholesky factorisation of a kernel matrix, the least-squares SVM's one solve, beside LAPACK's dpotrf")
+    table = Table("Cholesky factor of a kernel matrix, the least-squares SVM's one solve, beside LAPACK's dpotrf")
     for n in (40,) if settings.quick else (100, ROWS, 600):
         X, _ = activations(0, n)
         K = sklearn.metrics.pairwise.rbf_kernel(X, gamma=0.25) + 1e-6 * np.eye(n)

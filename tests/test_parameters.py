@@ -38,3 +38,22 @@ def test_what_is_too_large_is_refused_by_name(estimator, name, value):
 def test_real_numbers_of_any_type(value):
     assert check_positive("C", value) == check_not_negative("epsilon", value) == 0.5
     assert check_gate_bias([value, 0, value]) == (0.5, 0.0, 0.5)
+
+
+@pytest.mark.parametrize("estimator", [EvokeClassifier, EvokeForecaster, EvokeRegressor])
+@pytest.mark.parametrize("name", ["verbose", "warm_start"])
+@pytest.mark.parametrize("value", [np.ones(2), "x", None, 1.5])
+def test_flags_are_named(estimator, name, value):
+    with pytest.raises(ValueError, match=name):
+        fit(estimator, **{name: value})
+
+
+def test_horizons_beyond_all_memory():
+    small = {"n_cells": 1, "subpopulation_size": 2, "n_trials": 1, "n_generations": 1, "random_state": 0}
+    model = fit(EvokeForecaster, **small)
+    for n_steps in (10**9 + 1, 10**30):
+        with pytest.raises(ValueError, match=r"^n_steps must be at most"):
+            model.generate(n_steps)
+    for fh in (10**9 + 1, [1, 10**12], 10**30, [[1], [1, 2]]):
+        with pytest.raises(ValueError, match=r"^fh "):
+            model.predict(fh)

@@ -297,6 +297,26 @@ def test_bad_arguments_of_mackey_glass(more, error, name):
 # ---- scores and baseline
 
 
+class Constant:
+    """Continues with the last value it has read."""
+
+    def generate(self, n_steps, context):
+        return np.full(n_steps, context[-1])
+
+
+def test_nrmse84():
+    series = tasks.mackey_glass(400, random_state=0)
+    starts = [100, 150, 316]
+    off = [series[start - 1] - series[start + 83] for start in starts]
+    assert tasks.nrmse84(Constant(), series, starts) == pytest.approx(np.sqrt(np.mean(np.square(off))) / series.std())
+    assert tasks.nrmse84(Constant(), np.tile([0.0, 1.0], 100), [10, 11]) == 0.0  # a period that divides 84
+    for bad in ([], [0], [317], [1.5]):
+        with pytest.raises((ValueError, TypeError), match="starts"):
+            tasks.nrmse84(Constant(), series, bad)
+    with pytest.raises(ValueError, match="vary"):
+        tasks.nrmse84(Constant(), np.ones(200), [10])
+
+
 def test_nrmse():
     true = np.array([1.0, 2.0, 3.0, 6.0])
     assert tasks.nrmse(true, true) == 0.0

@@ -123,6 +123,36 @@ def sines() -> str:
     )
 
 
+def waves() -> str:
+    rows = []
+    for n_waves in (3, 4, 5):
+        for readout in ("lssvm", "pinv"):
+            result = load(f"sines-{n_waves}-{readout}-tuned")
+            sse, nrmse = (
+                [np.inf if run[name] is None else run[name] for run in result["runs"]] for name in ("sse", "nrmse")
+            )
+            rows.append([
+                n_waves, readout, f"{np.median(sse):.2g}", f"{min(sse):.2g} to {max(sse):.2g}",
+                f"{np.median(nrmse):.2g}", f"{np.median(np.square(nrmse)):.2g}", f"{result['n_diverged']} of {len(sse)}",
+                f"{result['linear_window_sse']:.2g}",
+            ])  # fmt: skip
+    head = ["waves", "readout", "SSE, median", "best to worst", "NRMSE, median", "NMSE, median", "diverged",
+            "linear window, SSE"]  # fmt: skip
+    return markdown(head, rows) + f"\n{seeds_of(result)}, tuned; {versions(result['config'])}.\n"
+
+
+def ablation_sines() -> str:
+    """Every study of one run of `bench/ablation_sines.py`."""
+    result = load("ablation-sines-lssvm")
+    rows = []
+    for study in result["studies"]:
+        sse = [np.inf if run["sse"] is None else run["sse"] for run in study["runs"]]
+        low, median, high = np.percentile(sse, [25, 50, 75], method="higher")
+        settings = ", ".join(f"{name}={value}" for name, value in study["settings"].items())
+        rows.append([study["study"], settings, f"{median:.2g}", f"{low:.2g} to {high:.2g}", f"{max(sse):.2g}"])
+    return markdown(["study", "setting", "SSE, median", "quartiles", "worst"], rows)
+
+
 # ---------------------------------------------------------------- the ablations
 
 
@@ -172,9 +202,9 @@ def bench_cell(value: Any) -> str:
     return f"{value:.3g}" if isinstance(value, float) else str(value)
 
 
-def bench(group: str) -> Callable[[], str]:
+def bench(group: str, file: str = "bench") -> Callable[[], str]:
     def table() -> str:
-        record = load("bench")
+        record = load(file)
         group_of = record["benchmarks"][group]
         parts = [
             f"{t['title']}:\n\n{markdown(t['rows'][0], (map(bench_cell, row.values()) for row in t['rows']))}"
@@ -223,6 +253,9 @@ TABLES: dict[str, Callable[[], str]] = {
     "fresh": lambda: results_full([(10, "tuned-2000"), (20, "tuned-2000")]),
     "per-seed": per_seed,
     "sines": sines,
+    "waves": waves,
+    "ablation-sines": ablation_sines,
+    "bench-sines": bench("sines", "bench-sines"),
     "weights-10": lambda: ablation("weights-N10-tuned"),
     "weights-20": lambda: ablation("weights-N20-tuned"),
     "ablation-paper": lambda: ablation("ablation-N10-paper"),

@@ -18,6 +18,7 @@ from evoke.evolution import evolve
 from evoke.parameters import (
     check_callbacks,
     check_choice,
+    check_flag,
     check_fraction,
     check_gate_bias,
     check_integer,
@@ -60,6 +61,8 @@ class BaseEvoke(BaseEstimator):
         check_choice("readout", self.readout, _evaluate.READOUTS)
         check_choice("kernel", self.kernel, ("linear", "poly", "rbf"))
         check_choice("solver", self.solver, ("auto", "native", "thundersvm"))
+        for name in ("warm_start", "verbose"):
+            check_flag(name, getattr(self, name))
         check_gate_bias(self.gate_bias)
         check_callbacks(self.callbacks)
         check_fraction("validation", self.validation)

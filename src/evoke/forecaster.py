@@ -13,12 +13,14 @@ from sklearn.utils.validation import check_is_fitted
 from evoke import _evaluate, _lstm
 from evoke.base import BaseEvoke, rows_behind_washout
 from evoke.parameters import check_choice, check_positive
-from evoke.sequences import Sequences, Targets, share_prefixes
+from evoke.sequences import Sequences, Targets, share_prefixes, to_array
 from evoke.series import Series, as_external, as_series, inputs_of, runs_with_free_ends
 
 __all__ = ["EvokeForecaster", "SeriesStream"]
 
 FloatArray = NDArray[np.float64]
+
+MOST_STEPS = 10**9  # that a free run may be asked for
 
 
 class EvokeForecaster(BaseEvoke):
@@ -325,6 +327,8 @@ class EvokeForecaster(BaseEvoke):
         check_is_fitted(self, "readout_")
         if not isinstance(n_steps, Integral) or isinstance(n_steps, bool) or n_steps < 0:
             raise ValueError(f"n_steps must be an integer of at least 0, got {n_steps!r}")
+        if n_steps > MOST_STEPS:
+            raise ValueError(f"n_steps must be at most {MOST_STEPS}, got {n_steps!r}")
         if context is None:
             external = as_external(X, np.array([n_steps]), False, self.n_features_in_, "X", "what is generated")
             state, last = self._state, self._last
@@ -361,9 +365,11 @@ class EvokeForecaster(BaseEvoke):
             A value for each element of `fh`, in its order.
         """
         check_is_fitted(self, "readout_")
-        steps = np.atleast_1d(np.asarray(fh))
+        steps = np.atleast_1d(to_array(fh, "fh"))
         if steps.ndim != 1 or steps.size == 0 or steps.dtype.kind not in "iu" or (steps < 1).any():
             raise ValueError(f"fh must be steps ahead, integers of at least 1, got {fh!r}")
+        if (steps > MOST_STEPS).any():
+            raise ValueError(f"fh must be at most {MOST_STEPS} steps ahead, got {fh!r}")
         return self.generate(int(steps.max()), X=X)[steps.astype(np.intp) - 1]
 
     def stream(self) -> SeriesStream:

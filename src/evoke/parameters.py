@@ -13,9 +13,8 @@ MOST = {"n_cells": 10**6, "subpopulation_size": 10**6, "n_trials": 10**6, "n_gen
 MOST_SCALE = {"weight_range": 1e100, "mutation_scale": 1e100, "burst_scale": 1e100}
 
 __all__ = [
-    "MOST", "MOST_SCALE",
-    "check_callbacks", "check_choice", "check_fraction", "check_gate_bias", "check_integer", "check_n_jobs",
-    "check_not_negative", "check_positive", "check_random_state",
+    "MOST", "MOST_SCALE", "check_callbacks", "check_choice", "check_flag", "check_fraction", "check_gate_bias",
+    "check_integer", "check_n_jobs", "check_not_negative", "check_positive", "check_random_state",
 ]  # fmt: skip
 
 
@@ -40,6 +39,11 @@ def _to_float(value: Any) -> float:
         return float(value)
     except OverflowError:
         return np.inf
+
+
+def check_flag(name: str, value: Any) -> None:
+    if not isinstance(value, (bool, np.bool_, Integral)):
+        raise ValueError(f"{name} must be True, False or an integer, got {value!r}")
 
 
 def check_gate_bias(gate_bias: Any) -> tuple[float, ...]:

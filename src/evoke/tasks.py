@@ -22,6 +22,7 @@ __all__ = [
     "linear_window",
     "mackey_glass",
     "nrmse",
+    "nrmse84",
     "superimposed_sines",
 ]
 
@@ -301,6 +302,34 @@ def nrmse(true: Any, predicted: Any) -> float:
     if spread == 0.0:
         raise ValueError("true must vary: the error has no scale otherwise")
     return float(np.sqrt(((true - predicted) ** 2).sum() / spread))
+
+
+def nrmse84(model: Any, series: Any, starts: Iterable[int]) -> float:
+    """NRMSE84, the measure of the Mackey-Glass literature: the error 84 steps ahead, from several starts.
+
+    From each start the model reads ``series[:start]`` and then runs on its own output for 84 steps; the last of them is
+    held against ``series[start + 83]``. The root of the mean squared error is divided by the deviation of the series.
+
+    Parameters
+    ----------
+    model : fitted `EvokeForecaster`, or any object with ``generate(n_steps, context=...)``
+    series : array_like of shape (T,)
+    starts : iterable of int
+        Each from 1 to ``T - 84``.
+
+    Raises
+    ------
+    ValueError
+        No start, a start out of range, or a series that does not vary.
+    """
+    series, starts = _check_values(series, "series"), [_check_n(start, "starts") for start in starts]
+    if series.ndim != 1 or not starts or max(starts) > len(series) - 84:
+        raise ValueError(f"starts must lie within 1..{len(series) - 84} of a 1-D series, got {starts[:5]}")
+    if not series.std() > 0.0:
+        raise ValueError("series must vary: the error has no scale otherwise")
+    reached = [float(np.ravel(model.generate(84, context=series[:start]))[-1]) for start in starts]
+    wanted = series[np.array(starts) + 83]
+    return float(np.sqrt(np.mean((np.array(reached) - wanted) ** 2)) / series.std())
 
 
 def linear_window(series: Any, n_train: int, n_test: int, order: int = 40) -> FloatArray:
