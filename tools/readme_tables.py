@@ -133,8 +133,8 @@ def waves() -> str:
             )
             rows.append([
                 n_waves, readout, f"{np.median(sse):.2g}", f"{min(sse):.2g} to {max(sse):.2g}",
-                f"{np.median(nrmse):.2g}", f"{np.median(np.square(nrmse)):.2g}", f"{result['n_diverged']} of {len(sse)}",
-                f"{result['linear_window_sse']:.2g}",
+                f"{np.median(nrmse):.2g}", f"{np.median(np.square(nrmse)):.2g}",
+                f"{result['n_diverged']} of {len(sse)}", f"{result['linear_window_sse']:.2g}",
             ])  # fmt: skip
     head = ["waves", "readout", "SSE, median", "best to worst", "NRMSE, median", "NMSE, median", "diverged",
             "linear window, SSE"]  # fmt: skip
