@@ -22,7 +22,8 @@ def fit(estimator, **parameters):
 @pytest.mark.parametrize(
     "name, value",
     [
-        *[(name, 10**6 + 1) for name in ("n_cells", "subpopulation_size", "n_trials", "n_generations")],
+        *[(name, 10**6 + 1) for name in ("n_cells", "subpopulation_size", "n_trials")],
+        ("n_generations", 10**9 + 1),
         *[(name, 10**30) for name in ("n_cells", "subpopulation_size", "n_trials", "n_generations")],
         *[(name, 1e308) for name in ("weight_range", "mutation_scale", "burst_scale")],
         *[(name, 10**400) for name in ("weight_range", "mutation_scale", "burst_scale", "C", "gamma", "tol")],

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.random import Generator, RandomState, SeedSequence
 
 # The most that is sensible: beyond it memory or time would end first.
-MOST = {"n_cells": 10**6, "subpopulation_size": 10**6, "n_trials": 10**6, "n_generations": 10**6}
+MOST = {"n_cells": 10**6, "subpopulation_size": 10**6, "n_trials": 10**6, "n_generations": 10**9}
 MOST_SCALE = {"weight_range": 1e100, "mutation_scale": 1e100, "burst_scale": 1e100}
 
 __all__ = [
