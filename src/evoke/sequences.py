@@ -6,15 +6,17 @@ The internal form is flat: the rows of all sequences laid end to end, and the of
 from __future__ import annotations
 
 from dataclasses import dataclass
-from numbers import Integral
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from evoke.arrays import is_text, to_array, to_float, to_targets
+from evoke.converters import from_frame, from_padded, from_panel
+
 __all__ = [
-    "Runs", "Sequences", "Targets", "as_sequences", "as_targets", "share_prefixes", "to_array", "to_float",
-    "to_targets",
+    "Runs", "Sequences", "Targets", "as_sequences", "as_targets", "from_frame", "from_padded", "from_panel",
+    "share_prefixes", "to_array", "to_float", "to_targets",
 ]  # fmt: skip
 
 # Rows beyond which common beginnings are not looked for: finding them is a Python loop over the shared rows.
@@ -62,33 +64,6 @@ def _unpack(value: Any, name: str) -> list[Any] | tuple[Any, ...] | NDArray[Any]
         return value
     array = to_array(value, name)
     return list(array) if array.dtype == object and array.ndim == 1 else array
-
-
-def to_array(value: Any, name: str) -> NDArray[Any]:
-    """The value as one array; sparse matrices, masked values and ragged lists are refused by `name`."""
-    if hasattr(value, "toarray"):
-        raise TypeError(f"{name} is sparse; sparse input is not supported, pass a dense array")
-    if np.ma.is_masked(value):
-        raise ValueError(f"{name} has masked values; every step needs all its columns")
-    try:
-        return np.asarray(value)
-    except (ValueError, TypeError) as error:
-        raise ValueError(f"{name} is not an array of numbers: {error}") from None
-
-
-def to_float(array: NDArray[Any], name: str) -> NDArray[np.float64]:
-    """The array in float64; what are not real numbers is refused by `name`."""
-    if array.dtype.kind == "c":
-        raise ValueError(f"{name} is complex. Complex data not supported")
-    if array.dtype.kind in "mMV":
-        raise ValueError(f"{name} must hold numbers, got dtype {array.dtype}")
-    try:
-        with np.errstate(over="ignore"):  # what float64 cannot hold is found with the other infinities
-            return np.asarray(array, dtype=np.float64)
-    except TypeError as error:
-        raise TypeError(f"{name} must hold numbers: {error}") from None
-    except (ValueError, OverflowError):
-        raise ValueError(f"{name} must hold numbers, got dtype {array.dtype}") from None
 
 
 def _check_finite(rows: NDArray[np.float64], name: str) -> None:
@@ -247,7 +222,7 @@ def as_targets(y: Any, X: Sequences, *, name: str = "y") -> Targets:
             raise ValueError(f"{name}[{i}] has shape {part.shape}, but {of}[{i}] has {length} steps")
         if parts and part.shape[1:] != parts[0].shape[1:]:
             raise ValueError(f"{name}[{i}] has shape {part.shape}, {name}[0] has shape {parts[0].shape}")
-        if parts and _is_text(part) != _is_text(parts[0]):
+        if parts and is_text(part) != is_text(parts[0]):
             raise ValueError(f"{name}[{i}] has dtype {part.dtype}, {name}[0] has dtype {parts[0].dtype}")
         parts.append(part)
     values = np.concatenate(parts)
@@ -255,22 +230,6 @@ def as_targets(y: Any, X: Sequences, *, name: str = "y") -> Targets:
         # integers of 64 bits with and without a sign: as floats, some that differ would be one
         values = np.concatenate([part.astype(object) for part in parts])
     return _one_a_step(values, name)
-
-
-def _is_text(array: NDArray[Any]) -> bool:
-    return array.dtype.kind in "UST"
-
-
-def to_targets(value: Any, name: str) -> NDArray[Any]:
-    """The value as an array in which no two targets have become one."""
-    array = to_array(value, name)
-    if isinstance(value, (list, tuple)) and array.ndim == 1:
-        types = set(map(type, value))
-        if _is_text(array) and not all(issubclass(kind, (str, bytes)) for kind in types):
-            raise ValueError(f"{name} mixes text with other labels: {sorted(kind.__name__ for kind in types)}")
-        if array.dtype.kind == "f" and all(issubclass(kind, Integral) for kind in types):
-            return np.array(value, dtype=object)
-    return array
 
 
 def _one_a_step(values: NDArray[Any], name: str) -> Targets:

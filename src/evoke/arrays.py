@@ -1,0 +1,54 @@
+"""What a user brings -> one NumPy array, or an error that names the argument."""
+
+from __future__ import annotations
+
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["is_text", "to_array", "to_float", "to_targets"]
+
+
+def to_array(value: Any, name: str) -> NDArray[Any]:
+    """The value as one array; sparse matrices, masked values and ragged lists are refused by `name`."""
+    if hasattr(value, "toarray"):
+        raise TypeError(f"{name} is sparse; sparse input is not supported, pass a dense array")
+    if np.ma.is_masked(value):
+        raise ValueError(f"{name} has masked values; every step needs all its columns")
+    try:
+        return np.asarray(value)
+    except (ValueError, TypeError) as error:
+        raise ValueError(f"{name} is not an array of numbers: {error}") from None
+
+
+def to_float(array: NDArray[Any], name: str) -> NDArray[np.float64]:
+    """The array in float64; what are not real numbers is refused by `name`."""
+    if array.dtype.kind == "c":
+        raise ValueError(f"{name} is complex. Complex data not supported")
+    if array.dtype.kind in "mMV":
+        raise ValueError(f"{name} must hold numbers, got dtype {array.dtype}")
+    try:
+        with np.errstate(over="ignore"):  # what float64 cannot hold is found with the other infinities
+            return np.asarray(array, dtype=np.float64)
+    except TypeError as error:
+        raise TypeError(f"{name} must hold numbers: {error}") from None
+    except (ValueError, OverflowError):
+        raise ValueError(f"{name} must hold numbers, got dtype {array.dtype}") from None
+
+
+def is_text(array: NDArray[Any]) -> bool:
+    return array.dtype.kind in "UST"
+
+
+def to_targets(value: Any, name: str) -> NDArray[Any]:
+    """The value as an array in which no two targets have become one."""
+    array = to_array(value, name)
+    if isinstance(value, (list, tuple)) and array.ndim == 1:
+        types = set(map(type, value))
+        if is_text(array) and not all(issubclass(kind, (str, bytes)) for kind in types):
+            raise ValueError(f"{name} mixes text with other labels: {sorted(kind.__name__ for kind in types)}")
+        if array.dtype.kind == "f" and all(issubclass(kind, Integral) for kind in types):
+            return np.array(value, dtype=object)
+    return array
