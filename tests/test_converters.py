@@ -150,9 +150,9 @@ def test_targets_of_a_frame_are_none_one_or_several():
     assert [x.shape for x in X] == [(5, 2)] and y[0].tolist() == numbers["value"].tolist()
 
 
-@pytest.mark.parametrize("labels", [[3, 1], pd.Categorical(["z", "a"]), [True, False], pd.to_datetime(["2021", "2020"])])
-def test_any_label_tells_sequences_apart(labels):
-    X = from_frame(LONG[["x"]].assign(who=pd.Series(labels).take([0, 1, 0, 1, 0]).array), sequence="who")
+@pytest.mark.parametrize("who", [[3, 1], pd.Categorical(["z", "a"]), [True, False], pd.to_datetime(["2021", "2020"])])
+def test_any_label_tells_sequences_apart(who):
+    X = from_frame(LONG[["x"]].assign(who=pd.Series(who).take([0, 1, 0, 1, 0]).array), sequence="who")
     assert [x.index.tolist() for x in X] == [[10, 12, 14], [11, 13]]
 
 
@@ -171,14 +171,14 @@ def gaps(**columns):
     "df, arguments, message",
     [
         (LONG, {"sequence": "id"}, r"df has no columns \['id'\]; it has \['who', 'x'"),
-        (LONG, {"sequence": "who", "target": ["label", "lable"]}, r"no columns \['lable'\]"),
+        (LONG, {"sequence": "who", "target": ["label", "colour"]}, r"no columns \['colour'\]"),
         (LONG, {"sequence": "who", "target": "who"}, r"sequence and target name \['who'\] more than once"),
         (LONG, {"target": []}, "target is an empty list"),
         (LONG, {"sequence": "who"}, r"features that are no numbers, \['label'\]"),
         (LONG[["who", "label"]], {"sequence": "who", "target": "label"}, r"no columns but \['who', 'label'\]"),
         (LONG.iloc[:0], {"sequence": "who", "target": "label"}, "df has no rows"),
         (pd.concat([LONG, LONG[["x"]]], axis=1), {"sequence": "who"}, r"several columns of one name: \['x'\]"),
-        (gaps(x=[1.0, np.nan, 3.0, np.nan, 5.0]), {"sequence": "who"}, r"missing values in columns \['x'\], rows 11, 13"),
+        (gaps(x=[1.0, np.nan, 3.0, np.nan, 5.0]), {"sequence": "who"}, r"values in columns \['x'\], rows 11, 13;"),
         (gaps(x=np.nan, n=pd.array([1, None, 3, 4, 5], dtype="Int64")), {"sequence": "who"},
          r"columns \['x', 'n'\], rows 10, 11, 12, 13, 14;"),
         (gaps(who=["a", None, "a", "a", "a"]), {"sequence": "who"}, r"columns \['who'\], rows 11;"),

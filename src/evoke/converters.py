@@ -45,9 +45,9 @@ def from_padded(X, mask=None):
     array = to_array(X, "X")
     if array.ndim not in (2, 3) or 0 in array.shape:
         raise ValueError(f"X must be (n_sequences, n_steps, n_features) and not empty, got shape {array.shape}")
-    missing = _is_missing(array).reshape(*array.shape[:2], -1)
+    missing = np.asarray(array != array, dtype=bool).reshape(*array.shape[:2], -1)  # NaN differs from itself
     if mask is None:
-        real = ~missing.all(axis=2)
+        real: NDArray[Any] = np.asarray(~missing.all(axis=2))
     else:
         real = to_array(mask, "mask")
         if real.dtype != bool or real.shape != array.shape[:2]:
@@ -62,11 +62,6 @@ def from_padded(X, mask=None):
         if partly.any():
             raise ValueError(f"X[{i}] contains NaN at step {np.argmax(partly)}, which is no padding")
     return [sequence[:length].copy() for sequence, length in zip(array, lengths, strict=True)]
-
-
-def _is_missing(array: NDArray[Any]) -> NDArray[np.bool_]:
-    """Where the array holds NaN; text and integers never do."""
-    return np.asarray(array != array, dtype=bool)
 
 
 def from_panel(X):
