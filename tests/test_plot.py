@@ -13,10 +13,12 @@ import matplotlib.image
 mpl.use("Agg")
 
 import matplotlib.pyplot as plt
+from sklearn.exceptions import NotFittedError
 
-from evoke import EvokeForecaster, reproduce, tasks
-from evoke.plot import FreeRunDisplay, check_picture, picture
+from evoke import EvokeClassifier, EvokeForecaster, reproduce, tasks
+from evoke.plot import FreeRunDisplay, HistoryDisplay, check_picture, picture
 
+FIELDS = ("best_fitness", "generation_best", "generation_median", "train_error", "validation_error")
 Y = tasks.superimposed_sines(2, 60)
 
 
@@ -103,21 +105,117 @@ def test_results_without_a_run_to_draw(result):
         FreeRunDisplay.from_results([result, result | {"waves": 3}])
 
 
+# ---- history
+
+
+def history(*fitness, bursts=()):
+    return [
+        {"generation": k, "burst": k in bursts, **dict.fromkeys(FIELDS, value)} for k, value in enumerate(fitness, 1)
+    ]
+
+
+def test_fitness_and_bursts_are_drawn():
+    records = history(9.0, 4.0, 4.0, bursts=[2])
+    records[1] |= {"generation_best": 5.0, "generation_median": 7.0}
+    display = HistoryDisplay.from_history(records)
+    drawn = {field: line.get_xydata().tolist() for field, line in display.lines_.items()}
+    assert drawn == {
+        "generation_median": [[1, 9], [2, 7], [3, 4]],
+        "generation_best": [[1, 9], [2, 5], [3, 4]],
+        "best_fitness": [[1, 9], [2, 4], [3, 4]],
+    }
+    assert [segment[:, 0].tolist() for segment in display.bursts_.get_segments()] == [[2, 2]]
+    labels = [text.get_text() for text in display.ax_.get_legend().get_texts()]
+    assert labels == ["burst", "median of the generation", "best of the generation", "best so far"]
+    assert (display.ax_.get_xlabel(), display.ax_.get_ylabel()) == ("generation", "fitness")
+    display.figure_.canvas.draw()
+
+
+def test_errors_in_the_place_of_fitness():
+    records = [record | {"train_error": 1.0, "validation_error": 3.0} for record in history(4.0, 4.0)]
+    display = HistoryDisplay.from_history(records, errors=True)
+    assert {field: line.get_ydata().tolist() for field, line in display.lines_.items()} == {
+        "train_error": [1, 1], "validation_error": [3, 3], "best_fitness": [4, 4],
+    }  # fmt: skip
+    assert display.bursts_ is None
+    assert display.ax_.get_ylabel() == "error"
+
+
+@pytest.mark.parametrize(
+    "fitness, scale",
+    [
+        ([9, 4], "linear"),
+        ([300, 0.1], "log"),
+        ([300, 2, 0], "symlog"),
+        ([20, 0], "linear"),
+        ([0, 0], "linear"),
+        ([np.inf, 300, 0.1], "log"),
+        ([np.inf], "linear"),
+    ],
+)
+def test_axis_of_the_fitness(fitness, scale):
+    display = HistoryDisplay.from_history(history(*fitness))
+    assert display.ax_.get_yscale() == scale
+    display.figure_.canvas.draw()
+
+
+def test_history_of_an_estimator():
+    model = EvokeClassifier(n_generations=2, subpopulation_size=8, random_state=0)
+    with pytest.raises(NotFittedError):
+        HistoryDisplay.from_estimator(model)
+    model.fit(*tasks.anbncn(4))
+    figure, axes = plt.subplots(1, 2)
+    display = HistoryDisplay.from_estimator(model, ax=axes[1])
+    assert (display.figure_, display.ax_) == (figure, axes[1])
+    best = [record["best_fitness"] for record in model.history_]
+    np.testing.assert_array_equal(display.lines_["best_fitness"].get_ydata(), best)
+    assert not axes[0].lines
+
+
+def test_histories_that_lack_something_are_named():
+    with pytest.raises(ValueError, match=r"^history must have at least one record"):
+        HistoryDisplay.from_history([])
+    records = history(2.0, 1.0)
+    del records[1]["burst"], records[1]["best_fitness"]
+    with pytest.raises(ValueError, match=r"^history\[1\] must have the fields best_fitness, burst$"):
+        HistoryDisplay.from_history(records)
+
+
+# ---- files, and what all displays share
+
+
 def test_picture_is_a_png_with_something_in_it(result):
     before = plt.get_fignums()
-    file = BytesIO(picture([result, result | {"free_run": None}, result | {"preset": "paper"}]))
+    results = [result, result | {"free_run": None}, result | {"preset": "paper"}]
+    file = BytesIO(picture(lambda figure: FreeRunDisplay.from_results(results, axes=figure)))
     image = mpl.image.imread(file, format="png")
     assert image.shape == (150 * 6.6, 150 * 9, 4)
-    for colour in ("white", "C0", "C1"):  # paper, and the lines of both runs
+    for colour in ("white", "#0072B2", "#D55E00"):  # paper, and the lines of both runs
         assert np.isclose(image, mpl.colors.to_rgba(colour), atol=1 / 255).all(axis=2).sum() > 500
     assert plt.get_fignums() == before
 
 
-def test_other_kinds(result):
+def test_other_kinds():
     check_picture("svg")
-    assert b"</svg>" in picture([result], "svg")
-    with pytest.raises(ValueError, match=r"png.*, not 'xyz'"):
-        check_picture("xyz")
+
+    def draw(figure):
+        return HistoryDisplay.from_history(history(2.0, 1.0), ax=figure)
+
+    assert b"</svg>" in picture(draw, "svg")
+    for check in (check_picture, lambda kind: picture(draw, kind)):
+        with pytest.raises(ValueError, match=r"png.*, not 'xyz'"):
+            check("xyz")
+
+
+def test_a_part_of_a_figure_is_divided():
+    figure = plt.figure(layout="constrained")
+    left, right = figure.subfigures(1, 2)
+    display = FreeRunDisplay.from_predictions(Y, Y + 1, axes=left)
+    HistoryDisplay.from_history(history(2.0, 1.0), ax=right)
+    assert list(left.axes) == list(display.axes_)
+    assert len(figure.axes) == 3
+    with pytest.raises(ValueError, match=r"^axes must be 1"):
+        HistoryDisplay.from_history(history(2.0, 1.0), ax=display.axes_)
 
 
 def test_matplotlib_is_imported_when_something_is_drawn():
@@ -127,5 +225,7 @@ def test_matplotlib_is_imported_when_something_is_drawn():
 
 def test_hint_without_matplotlib(monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib.backend_bases", None)
-    with pytest.raises(ImportError, match=r'pip install "matplotlib>=3\.8"'):
-        check_picture("png")
+    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
+    for draw in (lambda: check_picture("png"), lambda: HistoryDisplay.from_history(history(2.0, 1.0))):
+        with pytest.raises(ImportError, match=r'pip install "matplotlib>=3\.8"'):
+            draw()

@@ -185,9 +185,9 @@ def _check_picture(path: Path) -> None:
 
 
 def _draw(results: list[dict[str, Any]], path: Path) -> None:
-    from evoke.plot import picture
+    from evoke.plot import FreeRunDisplay, picture
 
-    write(path, picture(results, path.suffix[1:].lower()))
+    write(path, picture(lambda figure: FreeRunDisplay.from_results(results, axes=figure), path.suffix[1:].lower()))
 
 
 def _reason(result: dict[str, Any]) -> str:

@@ -1,20 +1,17 @@
-"""Figures. Matplotlib is imported when something is drawn: ``pip install "matplotlib>=3.8"``."""
+"""A series and what a model makes of its continuation."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from io import BytesIO
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from evoke import tasks
+from evoke.plot._common import COLOURS, FloatArray, several_axes, to_floats
 from evoke.tasks import SINES_SPLIT
 
-__all__ = ["FreeRunDisplay", "check_picture", "picture"]
-
-FloatArray = NDArray[np.float64]
+__all__ = ["FreeRunDisplay"]
 
 
 class FreeRunDisplay:
@@ -84,15 +81,16 @@ class FreeRunDisplay:
         y_generated : array_like of shape (n_steps,), or mapping of names to such
         start : int, default=0
             Time of the first step.
-        axes : sequence of matplotlib Axes, optional
-            One for each of `y_generated` and one for the errors. By default a new figure of pyplot.
+        axes : sequence of matplotlib Axes, Figure or SubFigure, optional
+            Axes to draw into, one for each of `y_generated` and one for the errors, or a figure to make them in. By
+            default a new figure of pyplot.
         """
-        true = _series("y_true", y_true)
+        true = to_floats("y_true", y_true, 1)
         if not isinstance(y_generated, Mapping):
             y_generated = {"generated": y_generated}
         if not y_generated:
             raise ValueError("y_generated must hold at least one free run, got none")
-        generated = {str(name): _series("y_generated", values) for name, values in y_generated.items()}
+        generated = {str(name): to_floats("y_generated", values, 1) for name, values in y_generated.items()}
         for values in generated.values():
             if len(values) != len(true):
                 raise ValueError(f"y_generated must have the {len(true)} steps of y_true, got {len(values)}")
@@ -122,15 +120,11 @@ class FreeRunDisplay:
         return cls.from_predictions(y[first:], generated, start=first + 1, axes=axes)
 
     def plot(self, axes=None) -> FreeRunDisplay:
-        """Draw into `axes`, or into a new figure of pyplot."""
+        """Draw into `axes`: one for each free run and one for the errors, or a figure to make them in."""
         n_axes = len(self.generated) + 1
-        if axes is None:
-            import matplotlib.pyplot as plt
-
-            _, axes = plt.subplots(n_axes, sharex=True, figsize=_size(n_axes), layout="constrained")
-        self.axes_ = np.asarray(axes, dtype=object).ravel()
-        if len(self.axes_) != n_axes:
-            raise ValueError(f"axes must be {n_axes}: one for each free run and one for the errors, got {len(axes)}")
+        self.axes_ = several_axes(
+            axes, n_axes, "one for each free run and one for the errors", self._size(), sharex=True
+        )
         self.figure_ = self.axes_[0].figure
         *outputs, errors = self.axes_
         time = self.start + np.arange(len(self.true))
@@ -139,56 +133,22 @@ class FreeRunDisplay:
         self.lines_ = []
         for k, (ax, (name, values)) in enumerate(zip(outputs, self.generated.items(), strict=True)):
             ax.plot(time, self.true, "--x", color="0.45", linewidth=0.8, markersize=3, label="series")
-            self.lines_ += ax.plot(time, values, color=f"C{k}", linewidth=1.2, label="generated")
+            self.lines_ += ax.plot(time, values, color=_colour(k), linewidth=1.2, label="generated")
             ax.set(ylabel="y(t)", title=name, ylim=(low - margin, high + margin))  # a run may leave them
             ax.title.set_fontsize("medium")
-            ax.legend(loc="upper right", ncols=2, fontsize="small")
+            ax.legend(loc="upper right", ncols=2, fontsize="small", frameon=False)
         for k, (name, values) in enumerate(self.generated.items()):
-            self.lines_ += errors.plot(time, np.abs(values - self.true), color=f"C{k}", linewidth=1.0, label=name)
+            error = np.abs(values - self.true)
+            self.lines_ += errors.plot(time, error, color=_colour(k), linewidth=1.0, label=name)
+        errors.margins(x=0.01)
         errors.set(xlabel="t", ylabel="|error|", yscale="log")
-        errors.legend(loc="upper center", bbox_to_anchor=(0.5, -0.25), fontsize="small")  # below: it hides no error
+        if len(self.generated) > 1:
+            errors.legend(loc="upper center", bbox_to_anchor=(0.5, -0.25), fontsize="small", frameon=False)
         return self
 
-
-def _series(name: str, values: Any) -> FloatArray:
-    series = np.asarray(values, dtype=np.float64)
-    if series.ndim != 1 or len(series) == 0:
-        raise ValueError(f"{name} must be 1-D and not empty, got shape {series.shape}")
-    return series
+    def _size(self) -> tuple[float, float]:
+        return 9.0, 2.2 * (len(self.generated) + 1)
 
 
-def _size(n_axes: int) -> tuple[float, float]:
-    """Inches."""
-    return 9.0, 2.2 * n_axes
-
-
-def check_picture(kind: str) -> None:
-    """Whether pictures of this kind, such as "png", can be drawn here.
-
-    Raises
-    ------
-    ImportError
-        Matplotlib is missing.
-    ValueError
-        It does not know the kind.
-    """
-    try:
-        from matplotlib.backend_bases import FigureCanvasBase
-    except ImportError as error:
-        raise ImportError(f'a figure needs Matplotlib: pip install "matplotlib>=3.8" ({error})') from None
-    known = FigureCanvasBase.get_supported_filetypes()
-    if kind not in known:
-        raise ValueError(f"a figure can be one of {', '.join(sorted(known))}, not {kind!r}")
-
-
-def picture(results: Iterable[dict[str, Any]], kind: str = "png") -> bytes:
-    """The figure of results of `evoke.reproduce.sines`, as a file; needs no display and leaves pyplot alone."""
-    from matplotlib.figure import Figure
-
-    results = [result for result in results if result["free_run"] is not None]
-    n_axes = len(results) + 1
-    figure = Figure(figsize=_size(n_axes), layout="constrained")
-    FreeRunDisplay.from_results(results, axes=figure.subplots(n_axes, sharex=True))
-    file = BytesIO()
-    figure.savefig(file, format=kind, dpi=150)
-    return file.getvalue()
+def _colour(k: int) -> str:
+    return COLOURS[k % len(COLOURS)]
