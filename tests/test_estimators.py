@@ -466,8 +466,8 @@ def train_and_validation(monkeypatch, model, *data, **more):
     """Unique rows and weights of the problem that a fit poses."""
     posed = []
 
-    def pose(problem, *_args, **_more):
-        posed.append(problem)
+    def pose(run, **_more):
+        posed.append(run.problem)
         raise InterruptedError
 
     monkeypatch.setattr("evoke.base.evolve", pose)

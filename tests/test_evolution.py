@@ -13,7 +13,7 @@ from joblib import parallel_config
 from evoke import evolution
 from evoke.esp import ESP
 from evoke.evaluation import Problem, evaluate, merge_points
-from evoke.evolution import LANES, evolve, slices, tell
+from evoke.evolution import LANES, Run, slices, tell
 from evoke.readouts import SVMReadout
 from evoke.sequences import as_sequences, share_prefixes
 
@@ -34,6 +34,11 @@ def problem():
 
 def engine(**parameters):
     return ESP([12, 12], **{"subpopulation_size": 12, "n_trials": 2, "random_state": 0, **parameters})
+
+
+def evolve(problem, esp, n_generations, *, history, **options):
+    """For `n_generations` more."""
+    evolution.evolve(Run(problem, esp, esp.generation + n_generations, history), **options)
 
 
 def evolved(problem, n_generations, esp=None, **options):

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from evoke._version import __version__
 
 if TYPE_CHECKING:
-    from evoke import svm, tasks
+    from evoke import callbacks, svm, tasks
     from evoke.config import show_config
     from evoke.esp import ESP
     from evoke.estimators import EvokeClassifier, EvokeForecaster, EvokeRegressor
@@ -22,6 +22,7 @@ _HOME = {
     "EvokeClassifier": "evoke.estimators",
     "EvokeForecaster": "evoke.estimators",
     "EvokeRegressor": "evoke.estimators",
+    "callbacks": None,
     "show_config": "evoke.config",
     "svm": None,
     "tasks": None,
@@ -33,6 +34,7 @@ __all__ = [
     "EvokeForecaster",
     "EvokeRegressor",
     "__version__",
+    "callbacks",
     "show_config",
     "svm",
     "tasks",

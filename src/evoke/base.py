@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import sys
 from collections.abc import Callable
 from typing import Any
@@ -14,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from evoke import _evaluate, _lstm
 from evoke.esp import ESP
 from evoke.evaluation import Problem, evaluate, fit_readout, merge_points
-from evoke.evolution import evolve
+from evoke.evolution import Run, evolve
 from evoke.parameters import (
     check_callbacks,
     check_choice,
@@ -84,23 +85,38 @@ class BaseEvoke(BaseEstimator):
             weight_range=self.weight_range,
             random_state=self.random_state,
         )
-        history: list[dict[str, Any]] = []
+        run = Run(problem, esp, self.n_generations)
         if self.warm_start and hasattr(self, "_esp"):
             self._go_on_from(esp, problem)
-            history = self.history_.copy()
+            run.n_generations += esp.generation
+            run.history += self.history_
+            # what was recorded on other data says nothing of the fitness on these
+            run.first = self._first if problem.digest == self._digest else len(run.history)
+
+        def fitted() -> dict[str, Any]:
+            if esp.best is None:
+                return {}
+            return dict(
+                readout_=fit_readout(problem, esp.best), genome_=esp.best, best_fitness_=esp.best_fitness,
+                n_evaluations_=esp.n_evaluations, history_=run.history, _esp=esp, _cell=problem.cell,
+                _gate_bias=problem.gate_bias, _washout=int(self.washout), _digest=problem.digest, _first=run.first,
+                **learned(esp.best),
+            )  # fmt: skip
+
+        def model() -> BaseEvoke:
+            so_far = copy.copy(self)
+            so_far.__dict__.update(fitted())
+            return so_far
+
+        run.model = model
         callbacks = check_callbacks(self.callbacks)
         if self.verbose:
             callbacks.append(_print_record)
         try:
-            evolve(problem, esp, self.n_generations, history=history, n_jobs=self.n_jobs, callbacks=callbacks)
+            evolve(run, n_jobs=self.n_jobs, callbacks=callbacks)
         finally:
             # All attributes change at once, so that a fit that fails or is interrupted leaves a whole model.
-            if esp.best is not None:
-                self.__dict__.update(
-                    readout_=fit_readout(problem, esp.best), genome_=esp.best, best_fitness_=esp.best_fitness,
-                    n_evaluations_=esp.n_evaluations, history_=history, _esp=esp, _cell=problem.cell,
-                    _gate_bias=problem.gate_bias, _washout=int(self.washout), **learned(esp.best),
-                )  # fmt: skip
+            self.__dict__.update(fitted())
         if esp.best is None:
             or_capacity = ", or lower C, at which the kernel matrix is singular" if self.readout == "lssvm" else ""
             raise ValueError(f"no network had a finite error: the data are too large, scale them{or_capacity}")
@@ -112,7 +128,7 @@ class BaseEvoke(BaseEstimator):
         except ValueError as error:
             raise ValueError(f"warm_start cannot go on from the last fit: {error}") from None
         # the best network of the last fit competes on the data of this one
-        esp.best_fitness = float(evaluate(problem, esp.best[None])[0, :2].sum())
+        esp.judge_best_anew(float(evaluate(problem, esp.best[None])[0, :2].sum()))
 
     def _make_readout(self) -> Readout:
         if self.readout == "pinv":

@@ -243,6 +243,18 @@ class ESP:
         self._assembly = None
         self.generation += 1
 
+    def judge_best_anew(self, fitness):
+        """Give the best-ever network another fitness, as when what is asked of it has changed.
+
+        Parameters
+        ----------
+        fitness : float
+            NaN and infinity: it is forgotten, and there is no best network until `tell` finds one.
+        """
+        self.best_fitness = float(fitness) if fitness < np.inf else np.inf
+        if self.best_fitness == np.inf:
+            self._best = None
+
     def state_dict(self):
         """Everything that is needed to go on, bit for bit, also between `ask` and `tell`.
 

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import hashlib
+from collections.abc import Iterator
+from dataclasses import dataclass, fields, is_dataclass
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -67,6 +71,26 @@ class Problem:
     @property
     def n_inputs(self) -> int:
         return self.runs.rows.shape[1]
+
+    @cached_property
+    def digest(self) -> str:
+        """SHA-256 of the whole: two problems with the same digest give a genome the same errors."""
+        found = hashlib.sha256()
+        for part in _parts(self):
+            found.update(part)
+        return found.hexdigest()
+
+
+def _parts(value: Any) -> Iterator[bytes | memoryview]:
+    if is_dataclass(value):
+        for field in fields(value):
+            yield field.name.encode()
+            yield from _parts(getattr(value, field.name))
+    elif isinstance(value, np.ndarray):
+        yield f"{value.dtype} {value.shape}".encode()
+        yield np.ascontiguousarray(value).data
+    else:
+        yield repr(value).encode()
 
 
 def evaluate(problem: Problem, genomes: FloatArray, stop: NDArray[np.int64] | None = None) -> FloatArray:

@@ -56,11 +56,15 @@ def check_gate_bias(gate_bias: Any) -> tuple[float, ...]:
     return values
 
 
+def _is_callback(value: Any) -> bool:
+    return not isinstance(value, type) and (callable(value) or hasattr(value, "watch"))
+
+
 def check_callbacks(callbacks: Any) -> list[Any]:
     if callbacks is None:
         return []
-    if not np.iterable(callbacks) or not all(map(callable, callbacks)):
-        raise ValueError(f"callbacks must be None or a list of callables, got {callbacks!r}")
+    if not np.iterable(callbacks) or not all(map(_is_callback, callbacks)):
+        raise ValueError(f"callbacks must be None or a list of functions or of evoke.callbacks, got {callbacks!r}")
     return list(callbacks)
 
 
