@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from evoke.config import show_config
     from evoke.esp import ESP
     from evoke.estimators import EvokeClassifier, EvokeForecaster, EvokeRegressor
+    from evoke.exceptions import ModelFileError
+    from evoke.persistence import load
 
 # Loaded at first use: scikit-learn alone takes longer to import than all of evoke.
 _HOME = {
@@ -23,6 +25,8 @@ _HOME = {
     "EvokeForecaster": "evoke.estimators",
     "EvokeRegressor": "evoke.estimators",
     "callbacks": None,
+    "ModelFileError": "evoke.exceptions",
+    "load": "evoke.persistence",
     "show_config": "evoke.config",
     "svm": None,
     "tasks": None,
@@ -33,8 +37,10 @@ __all__ = [
     "EvokeClassifier",
     "EvokeForecaster",
     "EvokeRegressor",
+    "ModelFileError",
     "__version__",
     "callbacks",
+    "load",
     "show_config",
     "svm",
     "tasks",

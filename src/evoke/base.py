@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.base import TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from evoke import _evaluate, _lstm
@@ -28,7 +28,8 @@ from evoke.parameters import (
     check_positive,
     check_random_state,
 )
-from evoke.readouts import LSSVMReadout, PinvReadout, Readout, SVMReadout
+from evoke.persistent import Persistent, check_flags, check_kernel, check_values
+from evoke.readouts import FittedReadout, LSSVMReadout, PinvReadout, Readout, SVMReadout
 from evoke.sequences import Runs, Sequences, Targets, as_sequences, as_targets, to_array
 
 __all__ = ["BaseEvoke", "SequenceEstimator", "Stream"]
@@ -38,10 +39,14 @@ FloatArray = NDArray[np.float64]
 Encode = Callable[..., FloatArray]
 
 
-class BaseEvoke(BaseEstimator):
+class BaseEvoke(Persistent):
     """An estimator that evolves a network and trains a readout on its activations."""
 
     _regression = True
+    _fitted = frozenset({
+        "n_features_in_", "genome_", "readout_", "best_fitness_", "n_evaluations_", "history_", "_esp", "_cell",
+        "_gate_bias", "_washout",
+    })  # fmt: skip
 
     def _check_parameters(self):
         for name in ("n_cells", "n_generations", "n_trials"):
@@ -185,6 +190,34 @@ class BaseEvoke(BaseEstimator):
 
     # ------------------------------------------------------------------ use
 
+    def _n_inputs(self) -> int:
+        """Inputs of the network."""
+        return self.n_features_in_
+
+    def _check_fitted(self) -> None:
+        self._check_parameters()
+        check_integer("n_features_in_", self.n_features_in_, 0)
+        n_cells, n_inputs = len(self.genome_), self._n_inputs()
+        size = 4 * (n_inputs + n_cells)
+        check_values("genome_", self.genome_, (n_cells, size))
+        readout: FittedReadout = self.readout_
+        check_values("dual_coef", readout.dual_coef, (None, None))
+        n_support, n_outputs = readout.dual_coef.shape
+        check_values("support_vectors", readout.support_vectors, (n_support, n_cells))
+        check_values("intercept", readout.intercept, (n_outputs,))
+        check_kernel(readout.kernel, readout.gamma, readout.coef0, readout.degree)
+        if 0 in (n_cells, n_inputs, n_outputs):
+            raise ValueError("the network has no cells, no inputs or no outputs")
+        if not isinstance(self._esp, ESP) or self._esp.lengths != (size,) * n_cells:
+            raise ValueError("the population does not belong to the network")
+        if not isinstance(self.history_, list) or not all(isinstance(record, dict) for record in self.history_):
+            raise ValueError("history_ must be a list of records")
+        check_not_negative("best_fitness_", self.best_fitness_)
+        check_integer("n_evaluations_", self.n_evaluations_, 0)
+        check_choice("_cell", self._cell, _lstm.CELLS)
+        check_gate_bias(self._gate_bias)
+        check_integer("_washout", self._washout, 0)
+
     def _activations(self, inputs: Sequences) -> FloatArray:
         return _lstm.sequences(self.genome_, inputs.rows, inputs.offsets, self._cell, self._gate_bias)[0]
 
@@ -194,6 +227,12 @@ class SequenceEstimator(TransformerMixin, BaseEvoke):
 
     Subclasses have ``_answer``, which makes predictions of decision values (n_rows, n_outputs).
     """
+
+    _fitted = BaseEvoke._fitted | {"_per_sequence"}
+
+    def _check_fitted(self) -> None:
+        super()._check_fitted()
+        check_flags(_per_sequence=self._per_sequence)
 
     def _read(self, X, y, lengths, X_val, y_val):
         """Sequences, targets, and the pair of those held out or None."""

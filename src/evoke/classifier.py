@@ -10,6 +10,7 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from evoke.base import SequenceEstimator, Stream
+from evoke.persistent import check_flags, check_labels
 from evoke.sequences import share_prefixes
 from evoke.targets import Labels
 
@@ -105,6 +106,7 @@ class EvokeClassifier(ClassifierMixin, SequenceEstimator):
     """
 
     _regression = False
+    _fitted = SequenceEstimator._fitted | {"classes_", "_multilabel"}
 
     def __init__(
         self,
@@ -237,6 +239,12 @@ class EvokeClassifier(ClassifierMixin, SequenceEstimator):
         if decisions.shape[1] == 1:
             return self.classes_[(decisions[:, 0] > 0).astype(np.intp)]
         return self.classes_[decisions.argmax(axis=1)]
+
+    def _check_fitted(self) -> None:
+        super()._check_fitted()
+        check_flags(_multilabel=self._multilabel)
+        n_outputs = len(self.readout_.intercept)
+        check_labels(self.classes_, 2 if n_outputs == 1 and not self._multilabel else n_outputs)
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from sklearn.exceptions import ConvergenceWarning
 
-__all__ = ["SolverWarning"]
+__all__ = ["ModelFileError", "SolverWarning"]
 
 
 class SolverWarning(ConvergenceWarning):
     """The solver that was asked for did not reach the optimum, and another one finished its work."""
+
+
+class ModelFileError(ValueError):
+    """A file is no model file, or one that is cut, corrupt, too large or of a newer format."""

@@ -12,7 +12,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from evoke import _evaluate, _lstm
 from evoke.base import BaseEvoke, rows_behind_washout
-from evoke.parameters import check_choice, check_positive
+from evoke.parameters import check_choice, check_integer, check_positive
+from evoke.persistent import check_flags, check_values
 from evoke.sequences import Sequences, Targets, share_prefixes, to_array
 from evoke.series import Series, as_external, as_series, inputs_of, runs_with_free_ends
 
@@ -117,6 +118,8 @@ class EvokeForecaster(BaseEvoke):
     >>> model.generate(10).shape
     (10,)
     """
+
+    _fitted = BaseEvoke._fitted | {"n_outputs_", "_flat", "_feedback_scale", "_state", "_last"}
 
     def __init__(
         self,
@@ -238,6 +241,19 @@ class EvokeForecaster(BaseEvoke):
         super()._check_parameters()
         check_positive("feedback_scale", self.feedback_scale)
         check_choice("validation_mode", self.validation_mode, ("teacher", "free"))
+
+    def _n_inputs(self) -> int:
+        return self.n_features_in_ + self.n_outputs_
+
+    def _check_fitted(self) -> None:
+        check_integer("n_outputs_", self.n_outputs_, 1)
+        super()._check_fitted()
+        check_flags(_flat=self._flat)
+        if len(self.readout_.intercept) != self.n_outputs_ or (self._flat and self.n_outputs_ != 1):
+            raise ValueError(f"the readout does not have n_outputs_={self.n_outputs_!r} outputs")
+        check_positive("_feedback_scale", self._feedback_scale)
+        check_values("_state", self._state, (2, len(self.genome_)))
+        check_values("_last", self._last, (self.n_outputs_,))
 
     def _held_out(self, y_val, X_val, series: Series, n_features: int) -> tuple[Sequences, Targets] | None:
         if y_val is None:

@@ -8,6 +8,7 @@ from sklearn.base import RegressorMixin
 from sklearn.metrics import r2_score
 
 from evoke.base import SequenceEstimator, rows_behind_washout
+from evoke.persistent import check_flags
 from evoke.sequences import share_prefixes
 from evoke.targets import encode_values
 
@@ -104,6 +105,8 @@ class EvokeRegressor(RegressorMixin, SequenceEstimator):
     >>> EvokeRegressor(n_generations=5, random_state=0).fit(X, y).predict(X).shape
     (6, 20)
     """
+
+    _fitted = SequenceEstimator._fitted | {"n_outputs_", "_flat"}
 
     def __init__(
         self,
@@ -215,6 +218,12 @@ class EvokeRegressor(RegressorMixin, SequenceEstimator):
 
     def _answer(self, decisions: FloatArray) -> FloatArray:
         return decisions[:, 0] if self._flat else decisions
+
+    def _check_fitted(self) -> None:
+        super()._check_fitted()
+        check_flags(_flat=self._flat)
+        if len(self.readout_.intercept) != self.n_outputs_ or (self._flat and self.n_outputs_ != 1):
+            raise ValueError(f"the readout does not have n_outputs_={self.n_outputs_!r} outputs")
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import errno
 import os
-import stat
 from pathlib import Path
 from typing import Any
 
 import click
+
+from evoke.files import check_replaceable, replacing, temporary_beside
 
 __all__ = ["Target", "check_folder", "check_target", "write"]
 
@@ -27,16 +28,12 @@ class Target(click.Path):
         return super().convert(value, param, ctx)
 
 
-def _temporary(path: Path) -> Path:
-    return path.with_name(f".{path.name}.{os.getpid()}.tmp")
-
-
 def check_target(path: Path) -> Path:
     """The real path of a file to be written; fails now rather than after an hour of work."""
     try:
         _check_old(path)  # by the name that was given: what /dev/stdout leads to may have no other
         real = Path(os.path.realpath(path))
-        temporary = _temporary(real)
+        temporary = temporary_beside(real)
         temporary.touch(exist_ok=False)
         temporary.unlink()
     except OSError as error:
@@ -57,12 +54,11 @@ def check_folder(path: Path) -> Path:
 
 def _check_old(path: Path) -> None:
     """What is there already must be a file that can be replaced."""
+    check_replaceable(path)
     try:
         old = os.stat(path)
     except FileNotFoundError:
         return
-    if not stat.S_ISREG(old.st_mode):
-        raise OSError(errno.EINVAL, "not a regular file")
     # /dev/stdout with stdout in a file: to replace that file would lose what is written through the open one
     if any(os.path.samestat(old, other) for other in map(_open_file, range(256)) if other):
         raise OSError(errno.EBUSY, "it is already open, as stdout or another redirection")
@@ -77,14 +73,8 @@ def _open_file(descriptor: int) -> os.stat_result | None:
 
 def write(path: Path, content: str | bytes) -> None:
     """Write a file so that a crash leaves the old or the new one, never a half."""
-    temporary = _temporary(path)
     try:
-        with open(temporary, "xb") as file:
+        with replacing(path) as file:
             file.write(content.encode() if isinstance(content, str) else content)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(temporary, path)
     except OSError as error:
         raise click.ClickException(f"cannot write {path}: {error.strerror}") from None
-    finally:
-        temporary.unlink(missing_ok=True)

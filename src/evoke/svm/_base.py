@@ -8,13 +8,14 @@ import sys
 import warnings
 
 import numpy as np
-from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.base import RegressorMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_array, check_scalar, compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from evoke import _svm
+from evoke.persistent import Persistent, check_flags, check_kernel, check_values
 from evoke.sequences import to_array, to_float, to_targets
 
 _INT32_MAX = 2**31 - 1
@@ -126,8 +127,23 @@ def encode(y):
     return classes, codes, sizes.tolist()
 
 
-class KernelMachine(BaseEstimator):
+class KernelMachine(Persistent):
     """A decision function ``sum_i dual_coef_[i] K(support_vectors_[i], x) + intercept_``."""
+
+    _fitted = frozenset({
+        "n_features_in_", "feature_names_in_", "shape_fit_", "support_", "support_vectors_", "dual_coef_", "intercept_",
+        "_kernel",
+    })  # fmt: skip
+
+    def _check_fitted(self):
+        check_integer(self.n_features_in_, "n_features_in_", least=1)
+        check_values("support_vectors_", self.support_vectors_, (None, self.n_features_in_))
+        n_support = len(self.support_vectors_)
+        check_values("dual_coef_", self.dual_coef_, (None, n_support))
+        check_values("intercept_", self.intercept_, (None,))
+        check_kernel(**self._kernel)
+        if np.shape(self.support_) != (n_support,) or len(self.dual_coef_) == 0 or len(self.intercept_) == 0:
+            raise ValueError("support_, support_vectors_, dual_coef_ and intercept_ do not go together")
 
     def _check_kernel(self):
         """Parameters that every kernel machine has."""
@@ -179,6 +195,8 @@ class KernelMachine(BaseEstimator):
 class IterativeMachine(KernelMachine):
     """A kernel machine that is trained by :func:`evoke.svm.solve`."""
 
+    _fitted = KernelMachine._fitted | {"n_support_", "n_iter_", "dual_gap_", "fit_status_"}
+
     def _check_solver(self):
         check_real(self.tol, "tol", above=0)
         check_choice(self.solver, "solver", SOLVERS)
@@ -216,6 +234,12 @@ class Regression(RegressorMixin):
         tags = super().__sklearn_tags__()
         tags.target_tags.multi_output = True
         return tags
+
+    def _check_fitted(self):
+        super()._check_fitted()
+        check_flags(_single_output=self._single_output)
+        if len(self.dual_coef_) != len(self.intercept_):
+            raise ValueError("dual_coef_ and intercept_ do not go together")
 
     def _validate_values(self, X, y):
         """Rows, targets of shape (n_outputs, n_samples), and whether y had one dimension."""

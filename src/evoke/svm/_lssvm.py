@@ -10,6 +10,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from evoke import _evaluate, _svm
+from evoke.persistent import check_labels
 from evoke.svm._base import KernelMachine, Regression, check_weights, class_weights, weighted_C
 from evoke.svm._solve import check_kernel_range
 
@@ -24,6 +25,8 @@ _ROUNDING = 1e-12
 
 class LeastSquaresMachine(KernelMachine):
     """A kernel machine trained by one Cholesky factorisation for all outputs."""
+
+    _fitted = KernelMachine._fitted | {"residual_"}
 
     def _fit_targets(self, X, targets, order, weights):
         """Solve for targets (n_outputs, n_used) of the rows `order` of X with weights (n_used,)."""
@@ -116,6 +119,8 @@ class LSSVR(Regression, LeastSquaresMachine):
     >>> model.predict([[3.0]]).round(3)
     array([7.])
     """
+
+    _fitted = LeastSquaresMachine._fitted | {"_single_output"}
 
     def __init__(self, *, C=1.0, kernel="rbf", degree=3, gamma="scale", coef0=0.0):
         self.C = C
@@ -221,6 +226,8 @@ class LSSVC(ClassifierMixin, LeastSquaresMachine):
     array(['low', 'high'], dtype='<U4')
     """
 
+    _fitted = LeastSquaresMachine._fitted | {"classes_", "class_weight_"}
+
     def __init__(self, *, C=1.0, kernel="rbf", degree=3, gamma="scale", coef0=0.0, class_weight=None):
         self.C = C
         self.kernel = kernel
@@ -272,6 +279,13 @@ class LSSVC(ClassifierMixin, LeastSquaresMachine):
         self._fit_targets(X, np.where(positive[:, order], 1.0, -1.0), order, weights)
         self.classes_, self.class_weight_ = classes, factors
         return self
+
+    def _check_fitted(self):
+        super()._check_fitted()
+        n_outputs = len(self.intercept_)
+        check_labels(self.classes_, 2 if n_outputs == 1 else n_outputs)
+        if len(self.dual_coef_) != n_outputs:
+            raise ValueError("dual_coef_ and intercept_ do not go together")
 
     def decision_function(self, X):
         """Signed confidence in the classes.

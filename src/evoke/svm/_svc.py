@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
+from evoke.persistent import check_labels
 from evoke.svm._base import IterativeMachine, check_choice, check_weights, class_weights, weighted_C
 from evoke.svm._solve import solve_each
 
@@ -87,6 +88,8 @@ class SVC(ClassifierMixin, IterativeMachine):
     >>> model.predict([[0.4], [2.9]])
     array(['low', 'high'], dtype='<U4')
     """
+
+    _fitted = IterativeMachine._fitted | {"classes_", "class_weight_"}
 
     def __init__(
         self,
@@ -195,6 +198,20 @@ class SVC(ClassifierMixin, IterativeMachine):
         self.dual_coef_ = coefficients.take(used, axis=1)
         self._keep(certificates)
         return self
+
+    def _check_fitted(self):
+        super()._check_fitted()
+        check_labels(self.classes_)
+        n_classes, n_support = len(self.classes_), len(self.support_)
+        sizes = self.n_support_
+        if not (np.shape(sizes) == (n_classes,) and sizes.dtype.kind == "i" and sizes.min() >= 0):
+            raise ValueError("n_support_ must hold a number of support vectors for each class")
+        if (
+            sum(sizes.tolist()) != n_support
+            or len(self.dual_coef_) != n_classes - 1
+            or len(self.intercept_) != n_classes * (n_classes - 1) // 2
+        ):
+            raise ValueError("classes_, n_support_, dual_coef_ and intercept_ do not go together")
 
     def _pair_decisions(self, X):
         """Decision values of every pair of classes, of shape (n_samples, n_pairs)."""

@@ -81,6 +81,8 @@ class SVR(Regression, IterativeMachine):
     array([7.])
     """
 
+    _fitted = IterativeMachine._fitted | {"_single_output"}
+
     def __init__(
         self,
         *,

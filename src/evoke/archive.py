@@ -1,0 +1,195 @@
+"""Arrays and a JSON header in one file: an .npz that is read without pickle and without trust."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+import math
+import os
+import re
+import stat
+import sys
+import zipfile
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evoke._version import __version__
+from evoke.exceptions import ModelFileError
+from evoke.files import replacing
+
+__all__ = ["FORMAT", "read_archive", "refusing", "write_archive"]
+
+# Raised whenever a file would mean something else to an older reader.
+FORMAT = 1
+
+_HEADER = "header.json"
+_MOST_BYTES = 2**32  # of a file
+_MOST_HEADER = 2**24  # as Python's objects it takes up to 30 times as much
+_KINDS = "biufUS"
+# The header of an .npy, format 1.0, as NumPy writes it for arrays of these kinds in C order
+_NPY = re.compile(
+    rb"\x93NUMPY\x01\x00..\{'descr': '([<>|][biufUS]\d{1,9})', 'fortran_order': False, 'shape': \(([\d, ]*)\), \} *\n",
+    re.DOTALL,
+)
+
+
+def write_archive(path: str | os.PathLike[str], header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> None:
+    """Write a file that `numpy.load` reads too; a crash leaves the old file or the new one.
+
+    Equal contents give equal bytes. Entries are stored as they are, not compressed.
+
+    Parameters
+    ----------
+    path : str or PathLike
+    header : dict
+        What JSON can hold, without NaN and infinity. The format and the version of evoke are added to it.
+    arrays : dict of str to ndarray
+        Booleans, integers, floats, strings and bytes.
+
+    Raises
+    ------
+    ValueError
+        A header that JSON cannot hold or of more than 16 MiB, an array of other dtypes, more than 4 GiB in all.
+    OSError
+        The file cannot be written.
+    """
+    text = json.dumps({"format": FORMAT, "evoke": __version__, **header}, allow_nan=False).encode()
+    if len(text) > _MOST_HEADER:
+        raise ValueError(f"the header has {len(text)} bytes, at most {_MOST_HEADER} are allowed")
+    arrays = {name: np.asarray(array, order="C") for name, array in arrays.items()}
+    for name, array in arrays.items():
+        if array.dtype.kind not in _KINDS:
+            raise ValueError(f"{name} has dtype {array.dtype}, which the file cannot hold")
+    if sum(array.nbytes for array in arrays.values()) > _MOST_BYTES - 2 * _MOST_HEADER:
+        raise ValueError(f"the arrays are too large for one file, which may have {_MOST_BYTES} bytes")
+    with replacing(path) as file, zipfile.ZipFile(file, "w") as archive:
+        archive.writestr(zipfile.ZipInfo(_HEADER), text)  # a ZipInfo has no time of its own
+        for name, array in arrays.items():
+            with archive.open(zipfile.ZipInfo(f"{name}.npy"), "w", force_zip64=True) as member:
+                np.lib.format.write_array(member, array, version=(1, 0), allow_pickle=False)
+
+
+def read_archive(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+    """Read what `write_archive` has written; nothing in the file is executed.
+
+    It takes no more than three times the memory of the file, and half a GiB for its header: all sizes that the file
+    states are held against the size that it has.
+
+    Returns
+    -------
+    header : dict
+    arrays : dict of str to ndarray
+
+    Raises
+    ------
+    ModelFileError
+        The file is cut, corrupt, of another kind or of a newer format. The message says which.
+    OSError
+        There is no such file, or it cannot be read.
+    """
+    status = os.stat(path)
+    with refusing(path):
+        if not stat.S_ISREG(status.st_mode):
+            raise ValueError("not a regular file")
+        if status.st_size > _MOST_BYTES:
+            raise ValueError(f"too large: {status.st_size} bytes, at most {_MOST_BYTES} are allowed")
+    with open(path, "rb") as file:
+        content = file.read(_MOST_BYTES)
+    with refusing(path):
+        header, arrays = _unpack(content)
+        _check_format(header)
+    return header, arrays
+
+
+@contextlib.contextmanager
+def refusing(path: str | os.PathLike[str]) -> Iterator[None]:
+    """Whatever goes wrong in here is the fault of the file, except that there is too little memory."""
+    try:
+        yield
+    except MemoryError:
+        raise
+    except Exception as error:  # parsers of foreign bytes trip in many ways
+        reason = str(error) if isinstance(error, ValueError) else f"{type(error).__name__}: {error}"
+        raise ModelFileError(f"{os.fspath(path)!r} is no model file that can be used: {reason}") from error
+
+
+def _unpack(content: bytes) -> tuple[Any, dict[str, NDArray[Any]]]:
+    try:
+        archive = zipfile.ZipFile(io.BytesIO(content))
+        members = archive.infolist()
+    except Exception as error:
+        what = "empty" if not content else "cut, corrupt or of another kind"
+        raise ValueError(f"it is {what} ({error})") from error
+    names = [member.filename for member in members]
+    if len(set(names)) < len(names):
+        raise ValueError("two of its entries have the same name")
+    if _HEADER not in names:
+        raise ValueError(f"a zip file without {_HEADER}, not written by evoke")
+    if sum(member.file_size for member in members) > len(content):
+        raise ValueError("its entries claim to be larger than the file")
+    parts = {member.filename: _read_member(archive, member) for member in members}
+    header = _parse_json(parts.pop(_HEADER))
+    return header, {_name_of_array(name): _parse_array(name, part) for name, part in parts.items()}
+
+
+def _read_member(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> bytes:
+    if member.compress_type != zipfile.ZIP_STORED or member.flag_bits & 1:
+        raise ValueError(f"{member.filename} is compressed or encrypted")
+    if member.filename == _HEADER and member.file_size > _MOST_HEADER:
+        raise ValueError(f"{_HEADER} is too large: {member.file_size} bytes")
+    try:
+        part = archive.read(member)  # checks the CRC
+    except Exception as error:
+        raise ValueError(f"{member.filename} is cut or corrupt ({error})") from error
+    if len(part) != member.file_size:
+        raise ValueError(f"{member.filename} is cut")
+    return part
+
+
+def _name_of_array(name: str) -> str:
+    if not name.endswith(".npy"):
+        raise ValueError(f"{name} does not belong into it")
+    return name.removesuffix(".npy")
+
+
+def _parse_array(name: str, part: bytes) -> NDArray[Any]:
+    """The array of an .npy whose size is what its header says."""
+    found = _NPY.match(part)
+    if not found or found.end() != 10 + int.from_bytes(part[8:10], "little"):
+        raise ValueError(f"{name} is no array of numbers or strings as evoke writes it")
+    dtype = np.dtype(found[1].decode())
+    shape = tuple(int(length) for length in found[2].decode().split(",") if length.strip())
+    if dtype.itemsize == 0 or math.prod(shape) * dtype.itemsize != len(part) - found.end():
+        raise ValueError(f"{name} says that it has shape {shape} of dtype {dtype}, but has {len(part)} bytes")
+    array = np.frombuffer(part, dtype, offset=found.end()).reshape(shape).copy()
+    if dtype.kind == "b" and array.view(np.uint8).max(initial=0) > 1:
+        raise ValueError(f"{name} holds bytes that are no booleans")
+    if dtype.kind == "U" and array.reshape(-1).view(f"{dtype.str[0]}u4").max(initial=0) > sys.maxunicode:
+        raise ValueError(f"{name} holds numbers that are no characters")
+    return array
+
+
+def _parse_json(text: bytes) -> Any:
+    try:
+        return json.loads(text.decode(), parse_float=_finite, parse_constant=_finite)
+    except Exception as error:  # also RecursionError
+        raise ValueError(f"{_HEADER} cannot be read ({type(error).__name__}: {error})") from error
+
+
+def _finite(text: str) -> float:
+    value = float(text)
+    if not math.isfinite(value):
+        raise ValueError(f"{text} is not finite")
+    return value
+
+
+def _check_format(header: Any) -> None:
+    found = header.get("format") if isinstance(header, dict) else None
+    if type(found) is not int or found < 1:
+        raise ValueError(f"{_HEADER} states no format, not written by evoke")
+    if found > FORMAT:
+        raise ValueError(f"its format {found}, of evoke {header.get('evoke')}, is newer than {FORMAT}: update evoke")
