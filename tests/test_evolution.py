@@ -10,10 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from joblib import parallel_config
 
-from evoke import evolution
+from evoke import evolution, parallel
 from evoke.esp import ESP
 from evoke.evaluation import Problem, evaluate, merge_points
-from evoke.evolution import LANES, Run, slices, tell
+from evoke.evolution import Run, tell
+from evoke.parallel import LANES, slices
 from evoke.readouts import SVMReadout
 from evoke.sequences import as_sequences, share_prefixes
 
@@ -196,7 +197,7 @@ def test_what_ends_a_worker_stops_the_others(problem, monkeypatch, n_jobs, kind)
                 return np.full((len(genomes), 4), np.nan)
         raise kind
 
-    monkeypatch.setattr(evolution, "evaluate", fail_once)
+    monkeypatch.setattr(parallel, "evaluate", fail_once)
     history, esp = [], engine()
     before = esp.state_dict()["weights"]
     with pytest.raises(kind):

@@ -3,26 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from joblib import Parallel, delayed, effective_n_jobs
-from joblib.parallel import ThreadingBackend, get_active_backend
 from numpy.typing import NDArray
 
 from evoke.esp import ESP
-from evoke.evaluation import Problem, evaluate
+from evoke.evaluation import Problem
+from evoke.parallel import evaluator
 
 __all__ = ["Callback", "Run", "evolve"]
 
 # Called after every generation with its record and the engine; a true result ends the evolution. What else a callback
 # may be is said at Run.
 Callback = Callable[[dict[str, Any], ESP], Any]
-
-LANES = 8  # networks that the core evaluates side by side: slices are whole blocks
 
 
 @dataclass
@@ -84,8 +80,7 @@ def evolve(run: Run, *, n_jobs: int | None = None, callbacks: Iterable[Any] = ()
         if hasattr(callback, "restore"):
             with whole_or_not_at_all(run):
                 callback.restore(run)
-    workers = min(effective_n_jobs(n_jobs), -(-esp.n_networks // LANES))  # no more than there are slices
-    with ExitStack() as stack, evaluator(run.problem, workers) as evaluate_all:
+    with ExitStack() as stack, evaluator(run.problem, n_jobs, esp.n_networks) as evaluate_all:
         watching = [
             stack.enter_context(callback.watch(run)) if hasattr(callback, "watch") else callback
             for callback in callbacks
@@ -111,37 +106,6 @@ def whole_or_not_at_all(run: Run) -> Iterator[None]:
         raise
 
 
-@contextmanager
-def evaluator(problem: Problem, workers: int) -> Iterator[Callable[[NDArray[np.float64]], NDArray[np.float64]]]:
-    """The function genomes -> errors, with `workers` slices at a time.
-
-    Threads unless the user chose another backend of joblib. They are our own: joblib's take 10 ms, a whole generation
-    or two, to notice that a slice is done. The calling thread takes its share, as it is the one that hears Ctrl-C.
-    """
-    stop = np.zeros(1, dtype=np.int64)
-    if workers == 1:
-        yield lambda genomes: evaluate(problem, genomes, stop)
-    elif isinstance(get_active_backend(prefer="threads")[0], ThreadingBackend):
-        with ThreadPoolExecutor(workers - 1) as threads:
-
-            def in_threads(genomes: NDArray[np.float64]) -> NDArray[np.float64]:
-                *others, own = slices(genomes, workers)
-                try:
-                    waiting = [threads.submit(evaluate, problem, part, stop) for part in others]
-                    errors = evaluate(problem, own, stop)
-                    return np.concatenate([*(part.result() for part in waiting), errors])
-                except BaseException:
-                    stop[0] = 1  # the threads end within a network or two
-                    raise
-
-            yield in_threads
-    else:
-        with Parallel(n_jobs=workers) as pool:
-            yield lambda genomes: np.concatenate(
-                pool(delayed(evaluate)(problem, part) for part in slices(genomes, workers))
-            )
-
-
 def tell(esp: ESP, errors: NDArray[np.float64]) -> dict[str, Any]:
     """Give the fitness to the engine; the record of the generation."""
     fitness = errors[:, 0] + errors[:, 1]
@@ -160,10 +124,3 @@ def tell(esp: ESP, errors: NDArray[np.float64]) -> dict[str, Any]:
         "wrong_validation": int(errors[best, 3]) if np.isfinite(errors[best, 3]) else -1,
         "burst": len(esp.bursts) > n_bursts,
     }
-
-
-def slices(genomes: NDArray[np.float64], n: int) -> list[NDArray[np.float64]]:
-    """The population in up to n parts of whole blocks, as even as they can be."""
-    n_blocks = -(-len(genomes) // LANES)
-    cuts = sorted({round(k * n_blocks / n) * LANES for k in range(n)} - {0, n_blocks * LANES})
-    return np.split(genomes, cuts)

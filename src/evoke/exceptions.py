@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sklearn.exceptions import ConvergenceWarning
 
-__all__ = ["ModelFileError", "SolverWarning"]
+__all__ = ["ModelFileError", "SolverWarning", "WorkerLostError"]
 
 
 class SolverWarning(ConvergenceWarning):
@@ -13,3 +13,7 @@ class SolverWarning(ConvergenceWarning):
 
 class ModelFileError(ValueError):
     """A file is no model file, or one that is cut, corrupt, too large or of a newer format."""
+
+
+class WorkerLostError(RuntimeError):
+    """Workers of a joblib backend died again and again over the same work."""

@@ -6,6 +6,7 @@ import math
 import threading
 import time
 from collections.abc import Callable
+from functools import partial
 from numbers import Integral
 from typing import Any
 
@@ -17,12 +18,16 @@ from sklearn.utils.validation import check_scalar
 from evoke.base import BaseEvoke
 from evoke.config import show_config
 from evoke.evolution import Callback
+from evoke.exceptions import WorkerLostError
+from evoke.parallel import in_threads, spread
 
 __all__ = ["Interrupted", "Progress", "carry_out", "check_arguments", "finite", "quartiles"]
 
 # Called with what is known of a run after each of its generations and at its end.
 Progress = Callable[[dict[str, Any]], Any]
 
+# One run, from its seed and the callbacks of its model.
+OneRun = Callable[[int, list[Callback]], dict[str, Any]]
 
 # More threads than this help no machine, and the system may refuse them.
 MOST_THREADS = 256
@@ -76,7 +81,7 @@ def check_arguments(
 
 def carry_out(
     head: dict[str, Any],
-    one: Callable[[int, list[Callback]], dict[str, Any]],
+    one: OneRun,
     model: BaseEvoke,
     statistics: Callable[[list[dict[str, Any]]], dict[str, Any]],
     *,
@@ -92,8 +97,7 @@ def carry_out(
     ----------
     head : dict
         The first entries of the result: what the experiment is.
-    one : callable
-        One run, from its seed and the callbacks of its model.
+    one : OneRun
     model : BaseEvoke
         A model with the parameters of the runs.
     statistics : callable
@@ -121,12 +125,27 @@ def carry_out(
     if model.solver == "thundersvm" and not config["thundersvm"]["available"]:
         raise RuntimeError(f"solver='thundersvm': {config['thundersvm']['error']}")
     entries: dict[int, dict[str, Any]] = {}
+    seeds = range(seed, seed + runs)
+    begin = time.perf_counter()
+    interrupted = False
+    try:
+        (_in_threads if in_threads(n_jobs) else _on_backend)(one, seeds, n_jobs, entries, progress or _no_progress)
+    except KeyboardInterrupt:
+        interrupted = True
+    finished, unfinished = _separated([dict(entry) for entry in entries.values()])
+    result = head | {"runs": finished, "unfinished": unfinished} | statistics(finished)
+    result |= {"config": config, "seconds": time.perf_counter() - begin, "interrupted": interrupted}
+    if interrupted:
+        raise Interrupted(result)
+    return result
+
+
+def _in_threads(one: OneRun, seeds: range, n_jobs: int, entries: dict[int, dict[str, Any]], progress: Progress) -> None:
+    """Runs in threads, whose `entries` are kept up to date."""
     stop = threading.Event()
 
     def run(seed: int) -> None:
-        entry = entries[seed] = {
-            "seed": seed, "status": "running", "fitness": None, "generations": 0, "evaluations": 0, "seconds": 0.0,
-        }  # fmt: skip
+        entry = entries[seed] = _begun(seed)
         begin = time.perf_counter()
 
         def watch(record: dict[str, Any], esp: Any) -> None:
@@ -136,33 +155,53 @@ def carry_out(
                 fitness=finite(record["best_fitness"]), generations=record["generation"],
                 evaluations=record["n_evaluations"], seconds=time.perf_counter() - begin, genome=esp.best,
             )  # fmt: skip
-            if progress is not None:
-                progress(entry)
-
-        try:
-            entry.update(one(seed, [watch]), status="finished")
-        except _Stop:
-            return
-        except Exception as error:  # one bad run must not take the others with it: it is listed with its reason
-            entry.update(status="failed", reason=f"{type(error).__name__}: {error}")
-        if progress is not None:
             progress(entry)
 
-    begin = time.perf_counter()
-    interrupted = False
-    n_threads = min(n_jobs, runs, MOST_THREADS)
-    try:
-        Parallel(n_jobs=n_threads, backend="threading")(delayed(run)(seed + k) for k in range(runs))
-    except KeyboardInterrupt:
-        interrupted = True
-        stop.set()
+        try:
+            entry.update(_outcome(one, [watch], seed))
+        except _Stop:
+            return
+        progress(entry)
 
-    finished, unfinished = _separated([dict(entry) for entry in entries.values()])
-    result = head | {"runs": finished, "unfinished": unfinished} | statistics(finished)
-    result |= {"config": config, "seconds": time.perf_counter() - begin, "interrupted": interrupted}
-    if interrupted:
-        raise Interrupted(result)
-    return result
+    try:
+        n_threads = min(n_jobs, len(seeds), MOST_THREADS)
+        Parallel(n_jobs=n_threads, backend="threading")(delayed(run)(seed) for seed in seeds)
+    except KeyboardInterrupt:
+        stop.set()
+        raise
+
+
+def _on_backend(one: OneRun, seeds: range, n_jobs: int, entries: dict[int, dict[str, Any]], progress: Progress) -> None:
+    """Runs on the joblib backend in force, of which nothing is known until they end."""
+    try:
+        for k, outcome in spread(partial(_outcome, one, []), seeds, n_jobs):
+            entries[seeds[k]] = _begun(seeds[k]) | outcome
+            progress(entries[seeds[k]])
+    except WorkerLostError as error:
+        for seed in seeds:
+            entries.setdefault(seed, _begun(seed) | _failed(error))
+
+
+def _begun(seed: int) -> dict[str, Any]:
+    return {"seed": seed, "status": "running", "fitness": None, "generations": 0, "evaluations": 0, "seconds": 0.0}
+
+
+def _outcome(one: OneRun, callbacks: list[Callback], seed: int) -> dict[str, Any]:
+    """How a run ended. One that fails must not take the others with it: it is listed with its reason."""
+    try:
+        return {**one(seed, callbacks), "status": "finished"}
+    except _Stop:
+        raise
+    except Exception as error:
+        return _failed(error)
+
+
+def _failed(error: Exception) -> dict[str, Any]:
+    return {"status": "failed", "reason": f"{type(error).__name__}: {error}"}
+
+
+def _no_progress(_entry: dict[str, Any]) -> None:
+    pass
 
 
 def reported(model: BaseEvoke) -> dict[str, Any]:
