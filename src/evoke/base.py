@@ -45,7 +45,7 @@ class BaseEvoke(Persistent):
     _regression = True
     _fitted = frozenset({
         "n_features_in_", "genome_", "readout_", "best_fitness_", "n_evaluations_", "history_", "_esp", "_cell",
-        "_gate_bias", "_washout",
+        "_gate_bias", "_washout", "_digest", "_first",
     })  # fmt: skip
 
     def _check_parameters(self):
@@ -212,6 +212,14 @@ class BaseEvoke(Persistent):
             raise ValueError("the population does not belong to the network")
         if not isinstance(self.history_, list) or not all(isinstance(record, dict) for record in self.history_):
             raise ValueError("history_ must be a list of records")
+        if [record["generation"] for record in self.history_] != list(range(1, self._esp.generation + 1)):
+            raise ValueError("history_ must have a record of every generation")
+        for record in self.history_:
+            check_not_negative("best_fitness", 0.0 if record["best_fitness"] == np.inf else record["best_fitness"])
+        if not isinstance(self._digest, str):
+            raise ValueError(f"_digest must be a string, got {self._digest!r}")
+        if check_integer("_first", self._first, 0) > len(self.history_):
+            raise ValueError(f"_first={self._first} is beyond the history")
         check_not_negative("best_fitness_", self.best_fitness_)
         check_integer("n_evaluations_", self.n_evaluations_, 0)
         check_choice("_cell", self._cell, _lstm.CELLS)

@@ -20,10 +20,12 @@ from typing import Any
 
 import numpy as np
 
+from evoke.checkpoint import Checkpoint
 from evoke.evolution import Callback, Run
-from evoke.parameters import check_integer, check_not_negative
+from evoke.files import check_replaceable
+from evoke.parameters import check_integer, check_not_negative, check_path
 
-__all__ = ["EarlyStopping", "HistoryLog", "Progress"]
+__all__ = ["Checkpoint", "EarlyStopping", "HistoryLog", "Progress"]
 
 
 @dataclass(frozen=True)
@@ -184,6 +186,7 @@ class HistoryLog:
         """Bring the file up to the history, then append; see `evoke.evolution.Run`."""
         path = Path(self.path)
         if path.exists():
+            check_replaceable(path)
             with open(path, encoding="utf-8", errors="replace") as file:
                 first = file.readline()
                 if first and not first.startswith(("generation,", '{"generation": ')):
@@ -217,8 +220,3 @@ class HistoryLog:
 def finite(value: Any) -> Any:
     """JSON has neither NaN nor infinity."""
     return value if math.isfinite(value) else None
-
-
-def check_path(path: Any) -> None:
-    if not isinstance(path, (str, os.PathLike)) or not os.fspath(path):
-        raise ValueError(f"path must be a path, got {path!r}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from numbers import Integral, Real
 from typing import Any
 
@@ -14,7 +15,7 @@ MOST_SCALE = {"weight_range": 1e100, "mutation_scale": 1e100, "burst_scale": 1e1
 
 __all__ = [
     "MOST", "MOST_SCALE", "check_callbacks", "check_choice", "check_flag", "check_fraction", "check_gate_bias",
-    "check_integer", "check_n_jobs", "check_not_negative", "check_positive", "check_random_state",
+    "check_integer", "check_n_jobs", "check_not_negative", "check_path", "check_positive", "check_random_state",
 ]  # fmt: skip
 
 
@@ -82,6 +83,11 @@ def check_positive(name: str, value: Any) -> float:
     if number > MOST_SCALE.get(name, number):
         raise ValueError(f"{name} must be at most {MOST_SCALE[name]:g}, got {value!r}")
     return number
+
+
+def check_path(path: Any) -> None:
+    if not isinstance(path, (str, os.PathLike)) or not os.fspath(path):
+        raise ValueError(f"path must be a path, got {path!r}")
 
 
 def check_fraction(name: str, value: Any) -> float:

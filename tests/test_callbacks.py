@@ -1,0 +1,597 @@
+import copy
+import csv
+import io
+import json
+import os
+import pickle
+import signal
+import subprocess
+import sys
+import threading
+from contextlib import contextmanager
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.base import clone
+from sklearn.model_selection import GridSearchCV
+
+from evoke import EvokeClassifier, EvokeForecaster, EvokeRegressor, callbacks, load
+from evoke.callbacks import Checkpoint, EarlyStopping, HistoryLog, Progress
+from evoke.evolution import Run
+from evoke.exceptions import ModelFileError
+
+TINY = dict(n_cells=2, n_generations=6, subpopulation_size=4, n_trials=2, random_state=0)
+RNG = np.random.default_rng(0)
+X = [RNG.normal(size=(length, 2)) for length in (5, 6, 4, 5)]
+CLASSES = [(x[:, 0] > 0).astype(int) for x in X]
+VALUES = [np.cumsum(x[:, 0]) for x in X]
+WAVE = np.sin(np.arange(40.0))
+FITS = {"classifier": (EvokeClassifier, X, CLASSES), "regressor": (EvokeRegressor, X, VALUES),
+        "forecaster": (EvokeForecaster, WAVE)}  # fmt: skip
+
+
+def tiny(*watching, estimator=EvokeClassifier, **parameters):
+    return estimator(**{**TINY, **parameters}, callbacks=list(watching))
+
+
+def assert_same_model(a, b):
+    """Two models with the same bits."""
+    np.testing.assert_array_equal(a.genome_, b.genome_)
+    assert a.history_ == b.history_
+    assert (a.best_fitness_, a.n_evaluations_) == (b.best_fitness_, b.n_evaluations_)
+    for name in ("support_vectors", "dual_coef", "intercept"):
+        np.testing.assert_array_equal(getattr(a.readout_, name), getattr(b.readout_, name))
+    ours, theirs = a._esp.state_dict(), b._esp.state_dict()
+    for name in ours:
+        np.testing.assert_array_equal(ours[name], theirs[name], err_msg=name)
+
+
+class Stop(Exception):
+    pass
+
+
+def stop_at(generation, kind=Stop):
+    def stop(record, _esp):
+        if record["generation"] == generation:
+            raise kind
+
+    return stop
+
+
+def cut(model, generation, kind=Stop):
+    """The model whose fit is ended by an exception behind this generation."""
+    model = clone(model).set_params(callbacks=[*(model.callbacks or []), stop_at(generation, kind)])
+    with pytest.raises(kind):
+        model.fit(X, CLASSES)
+    return model
+
+
+# ---- construction
+
+
+@pytest.mark.parametrize(
+    "make, message",
+    [
+        (lambda: EarlyStopping(), "patience=None and target=None"),
+        (lambda: EarlyStopping(patience=0), "patience must be an integer of at least 1, got 0"),
+        (lambda: EarlyStopping(patience=2.0), "patience must be an integer of at least 1, got 2.0"),
+        (lambda: EarlyStopping(patience=True), "patience must be an integer of at least 1, got True"),
+        (lambda: EarlyStopping(target=np.nan), "target must be a finite number of at least 0, got nan"),
+        (lambda: EarlyStopping(target="0"), "target must be a finite number of at least 0, got '0'"),
+        (lambda: EarlyStopping(3, min_delta=-1.0), "min_delta must be a finite number of at least 0, got -1.0"),
+        (lambda: Checkpoint(3), "path must be a path, got 3"),
+        (lambda: Checkpoint(""), "path must be a path, got ''"),
+        (lambda: Checkpoint(None), "path must be a path, got None"),
+        (lambda: Checkpoint("a.evk", every=0), "every must be an integer of at least 1, got 0"),
+        (lambda: Checkpoint("a.evk", every=1.5), "every must be an integer of at least 1, got 1.5"),
+        (lambda: Checkpoint("a.evk", resume="no"), "resume must be True or False, got 'no'"),
+        (lambda: HistoryLog(b"a.csv"), "path must be a path, got b'a.csv'"),
+        (lambda: HistoryLog("a.txt"), r"path must end in \.csv or \.jsonl, got 'a.txt'"),
+        (lambda: HistoryLog("csv"), r"path must end in \.csv or \.jsonl, got 'csv'"),
+    ],
+)
+def test_bad_arguments(make, message):
+    with pytest.raises(ValueError, match=f"^{message}"):
+        make()
+
+
+@pytest.mark.parametrize("bad", [Progress, print, [3], [Progress], [Progress()] * 2 + [None]])
+def test_what_is_no_callback(bad):
+    with pytest.raises(ValueError, match="callbacks must be None or a list of functions or of evoke"):
+        tiny().set_params(callbacks=bad).fit(X, CLASSES)
+
+
+def test_they_are_copied_pickled_and_cloned(tmp_path):
+    every = [Progress(), EarlyStopping(patience=3), Checkpoint(tmp_path / "a.evk"), HistoryLog(tmp_path / "a.csv")]
+    assert {type(callback).__name__ for callback in every} == set(callbacks.__all__)
+    model = tiny(*every)
+    for other in (clone(model), copy.deepcopy(model), pickle.loads(pickle.dumps(model))):
+        assert other.callbacks == every and other.callbacks[2] is not every[2]
+    model.fit(X, CLASSES)
+    assert pickle.loads(pickle.dumps(model)).callbacks == every  # nothing of the run has stayed in them
+    assert_same_model(clone(model).fit(X, CLASSES), model)
+
+
+def test_in_a_grid_search_with_processes(tmp_path):
+    model = tiny(Progress(), EarlyStopping(patience=2))
+    search = GridSearchCV(model, {"C": [1.0, 10.0]}, cv=2, n_jobs=2).fit(np.stack([x[:4] for x in X]), [0, 1, 0, 1])
+    assert search.best_estimator_.history_
+
+
+# ---- the protocol
+
+
+def test_what_watches_is_told_of_beginning_and_end():
+    seen = []
+
+    class Watching:
+        def restore(self, run):
+            seen.append(("restore", run.esp.generation))
+
+        @contextmanager
+        def watch(self, run):
+            seen.append(("begin", run.n_generations, len(run.history)))
+            try:
+                yield lambda record, esp: seen.append((record["generation"], esp is run.esp, record is run.history[-1]))
+            finally:
+                seen.append(("end", run.esp.generation))
+
+    model = tiny(lambda record, _esp: seen.append("function"), Watching(), n_generations=2, warm_start=True)
+    model.fit(X, CLASSES)
+    generation = ["function", (1, True, True), "function", (2, True, True)]
+    assert seen == [("restore", 0), ("begin", 2, 0), *generation, ("end", 2)]
+    del seen[:]
+    with pytest.raises(Stop):
+        model.set_params(callbacks=[*model.callbacks, stop_at(3)]).fit(X, CLASSES)
+    assert seen == [("restore", 2), ("begin", 4, 2), "function", (3, True, True), ("end", 3)]
+
+
+def test_the_model_so_far_is_that_of_a_shorter_run():
+    models = []
+
+    class Watching:
+        @contextmanager
+        def watch(self, run):
+            assert not hasattr(run.model(), "genome_")
+            yield lambda _record, _esp: models.append(copy.deepcopy(run.model()))
+
+    model = tiny(Watching(), n_generations=3)
+    model.fit(X, CLASSES)
+    for k, so_far in enumerate(models, start=1):
+        assert_same_model(so_far, tiny(n_generations=k).fit(X, CLASSES))
+    assert so_far.predict(X)[0].shape == (5,)
+
+
+@pytest.mark.parametrize("kind", [KeyboardInterrupt, RuntimeError])
+def test_a_restore_that_fails_leaves_nothing_of_it(kind):
+    other = tiny().fit(X, CLASSES)
+
+    class Half:
+        def restore(self, run):
+            run.history.extend(other.history_)
+            run.esp.load_state_dict(other._esp.state_dict())
+            raise kind
+
+        def watch(self, run):
+            raise AssertionError
+
+    model = tiny(Half())
+    with pytest.raises(kind):
+        model.fit(X, CLASSES)
+    assert not hasattr(model, "genome_")
+    assert_same_model(model.set_params(callbacks=None).fit(X, CLASSES), other)
+
+
+# ---- early stopping
+
+
+def expected_end(fitness, patience, target, min_delta):
+    """The generation after which a run with these best fitnesses ends, or None: as it is defined, in one look."""
+    least = [np.inf]
+    for k, value in enumerate(fitness, start=1):
+        least.append(value if value < least[-1] - min_delta else least[-1])
+        if target is not None and value <= target:
+            return k
+        if patience is not None and k >= patience and least[k] == least[k - patience]:
+            return k
+    return None
+
+
+@given(
+    st.lists(st.integers(0, 9), min_size=1, max_size=20), st.none() | st.integers(1, 5), st.none() | st.integers(0, 9),
+    st.integers(0, 2), st.integers(0, 20),
+)  # fmt: skip
+def test_the_generation_of_the_end(steps, patience, target, min_delta, n_before):
+    """A run that begins with a part of the history ends where one from the beginning does."""
+    fitness = np.minimum.accumulate(np.array(steps, dtype=float)).tolist()
+    if patience is None and target is None:
+        patience = 1
+    end = expected_end(fitness, patience, target, min_delta)
+    records = [{"best_fitness": value} for value in fitness]
+    run = Run(None, None, len(records), records[:n_before])
+    found = None
+    with EarlyStopping(patience, target, min_delta).watch(run) as ended:
+        for k, record in enumerate(records[n_before:], start=n_before + 1):
+            if run.stopped:
+                break
+            if ended(record, None):
+                found = k
+                break
+    if end is not None and end <= n_before:
+        assert run.stopped and found is None
+    else:
+        assert not run.stopped and found == end
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_patience_does_not_depend_on_the_jobs(n_jobs):
+    straight = tiny(n_generations=40, subpopulation_size=12).fit(X, CLASSES)
+    end = expected_end([record["best_fitness"] for record in straight.history_], 3, None, 0.0)
+    assert end < 40
+    model = tiny(EarlyStopping(patience=3), n_generations=40, subpopulation_size=12, n_jobs=n_jobs).fit(X, CLASSES)
+    assert model.history_ == straight.history_[:end]
+    assert_same_model(model, tiny(n_generations=end, subpopulation_size=12).fit(X, CLASSES))
+
+
+def test_patience_over_warm_starts():
+    model = tiny(EarlyStopping(patience=3), n_generations=40).fit(X, CLASSES)
+    end = len(model.history_)
+    pieces = tiny(EarlyStopping(patience=3), n_generations=2, warm_start=True)
+    for _ in range(20):
+        pieces.fit(X, CLASSES)
+    assert_same_model(pieces, model)
+    assert 2 < end < 40
+
+
+def test_records_of_other_data_do_not_count():
+    target = EarlyStopping(target=tiny().fit(X, CLASSES).best_fitness_)
+    model = tiny(target, warm_start=True).fit(X, CLASSES)
+    n_before = len(model.history_)
+    opposite = [1 - labels for labels in CLASSES]
+    random = [np.arange(len(x)) // 2 % 2 for x in X]
+    model.fit(X, random)
+    assert len(model.history_) > n_before and model._first == n_before
+    model.fit(X, random)
+    assert model._first == n_before
+    n_before = len(model.history_)
+    model.set_params(C=1.0).fit(X, opposite)
+    assert model._first == n_before
+
+
+# ---- progress
+
+
+class Terminal(io.StringIO):
+    def isatty(self):
+        return True
+
+
+def test_progress_is_silent_where_there_is_no_terminal(capfd, monkeypatch):
+    monkeypatch.setitem(sys.modules, "rich.progress", None)  # nor is rich needed
+    tiny(Progress()).fit(X, CLASSES)
+    assert capfd.readouterr() == ("", "")
+    monkeypatch.setattr(sys, "stderr", None)
+    tiny(Progress()).fit(X, CLASSES)
+
+
+def test_progress_on_a_terminal(capsys, monkeypatch):
+    before = set(threading.enumerate())
+    with monkeypatch.context() as patch:
+        patch.setattr(sys, "stderr", Terminal())
+        model = tiny(Progress(), warm_start=True).fit(X, CLASSES)
+        first = sys.stderr.getvalue()
+        model.fit(X, CLASSES)
+        shown = sys.stderr.getvalue()[len(first) :]
+    assert "6/6" in first and f"fitness {model.best_fitness_:.4g}" in shown and "12/12" in shown
+    for thread in set(threading.enumerate()) - before:  # rich has told it to end
+        thread.join(60)
+    assert set(threading.enumerate()) == before
+    assert capsys.readouterr().out == ""
+
+
+def test_progress_ends_with_the_run(monkeypatch):
+    before = set(threading.enumerate())
+    monkeypatch.setattr(sys, "stderr", Terminal())
+    cut(tiny(Progress()), 2)
+    for thread in set(threading.enumerate()) - before:  # rich has told it to end
+        thread.join(60)
+    assert set(threading.enumerate()) == before
+
+
+def test_progress_without_rich(monkeypatch):
+    monkeypatch.setitem(sys.modules, "rich.progress", None)
+    monkeypatch.setattr(sys, "stderr", Terminal())
+    with pytest.raises(ImportError, match="Progress needs rich: pip install rich"):
+        tiny(Progress()).fit(X, CLASSES)
+
+
+# ---- the log
+
+
+def read_log(path):
+    """Records with their types."""
+    if path.suffix == ".jsonl":
+        return [json.loads(line) for line in path.read_text().splitlines()]
+    with open(path, newline="") as file:
+        rows = list(csv.DictReader(file))
+    kinds = {"True": True, "False": False}
+    return [{name: kinds[text] if text in kinds else json.loads(text) for name, text in row.items()} for row in rows]
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".jsonl"])
+def test_the_log_is_the_history(tmp_path, suffix):
+    path = tmp_path / f"run{suffix}"
+    seen = []
+    model = tiny(HistoryLog(path), lambda record, _esp: seen.append(read_log(path)[-1] == record), warm_start=True)
+    model.fit(X, CLASSES)
+    assert read_log(path) == model.history_ and len(model.history_) == 6
+    assert seen == [True] * 6
+    assert list(read_log(path)[0]) == list(model.history_[0])
+    model.fit(X, CLASSES)  # goes on
+    assert read_log(path) == model.history_ and len(model.history_) == 12
+    model.set_params(warm_start=False).fit(X, VALUES_AS_CLASSES)  # begins anew
+    assert read_log(path) == model.history_ and len(model.history_) == 6
+    assert [file.name for file in tmp_path.iterdir()] == [path.name]
+
+
+VALUES_AS_CLASSES = [(values > 0).astype(int) for values in VALUES]
+
+
+def test_what_is_not_finite(tmp_path):
+    record = {"generation": 1, "best_fitness": np.inf, "generation_best": np.nan, "burst": False}
+    for name in ("a.csv", "a.jsonl"):
+        with HistoryLog(tmp_path / name).watch(Run(None, None, 1)) as append:
+            append(record, None)
+    assert (tmp_path / "a.csv").read_text() == "generation,best_fitness,generation_best,burst\n1,inf,nan,False\n"
+    assert read_log(tmp_path / "a.jsonl") == [{**record, "best_fitness": None, "generation_best": None}]
+
+
+@pytest.mark.parametrize("name", ["data.csv", "data.jsonl"])
+@pytest.mark.parametrize("content", [b"time,value\n1,2\n", b"\xff\x00\xff", b'{"gen": 1}\n', b"generation"])
+def test_other_files_are_not_overwritten(tmp_path, name, content):
+    path = tmp_path / name
+    path.write_bytes(content)
+    with pytest.raises(ValueError, match=r"data\.(csv|jsonl)' is not a log of generations"):
+        tiny(HistoryLog(path)).fit(X, CLASSES)
+    assert path.read_bytes() == content
+
+
+def test_a_log_of_two_fits_at_once(tmp_path):
+    path = tmp_path / "a.csv"
+    other = tiny(HistoryLog(path))
+    model = tiny(HistoryLog(path), lambda record, _esp: record["generation"] == 2 and not other.fit(X, CLASSES))
+    with pytest.raises(ValueError, match=r"a\.csv' was changed during the fit: every fit needs a path of its own"):
+        model.fit(X, CLASSES)
+    assert read_log(path) == other.history_
+    assert len(model.history_) == 3  # what was done is kept
+
+
+@pytest.mark.parametrize("kind", [HistoryLog, Checkpoint])
+def test_a_folder_that_is_not_there_is_told_before_any_work(tmp_path, kind):
+    def fail(record, esp):
+        raise AssertionError
+
+    with pytest.raises(FileNotFoundError, match="nowhere"):
+        tiny(kind(tmp_path / "nowhere" / "a.csv"), fail).fit(X, CLASSES)
+    (tmp_path / "a.csv").mkdir()
+    with pytest.raises(OSError, match=r"a\.csv"):
+        tiny(kind(tmp_path / "a.csv"), fail).fit(X, CLASSES)
+
+
+# ---- checkpoints
+
+
+def fit(name, *watching, **parameters):
+    estimator, *data = FITS[name]
+    return tiny(*watching, estimator=estimator, **parameters).fit(*data)
+
+
+def outputs(model, name):
+    data = FITS[name][1]
+    return np.concatenate([*model.predict(data)]) if name != "forecaster" else model.generate(9)
+
+
+@pytest.mark.parametrize("name", FITS)
+@pytest.mark.parametrize("more", [{}, {"readout": "pinv", "credit": "mean"}, {"readout": "lssvm", "burst_patience": 1}])
+def test_a_run_that_was_cut_goes_on_to_the_same_bits(tmp_path, name, more):
+    straight = fit(name, **more)
+    path = tmp_path / "run.evk"
+    for generation in (2, 3, 5):
+        with pytest.raises(Stop):
+            fit(name, Checkpoint(path, every=2), stop_at(generation), **more)
+        so_far = load(path)
+        assert_same_model(so_far, fit(name, n_generations=generation, **more))  # written at the end too
+        assert len(outputs(so_far, name)) == len(outputs(straight, name))
+    model = fit(name, Checkpoint(path, every=2), n_jobs=2, **more)
+    for whole in (model, load(path)):
+        assert_same_model(whole, straight)
+        np.testing.assert_array_equal(outputs(whole, name), outputs(straight, name))
+    content = path.read_bytes()
+    assert_same_model(fit(name, Checkpoint(path), stop_at(6), **more), straight)  # done: no generation more
+    assert path.read_bytes() == content
+    assert list(tmp_path.iterdir()) == [path]
+
+
+@pytest.mark.parametrize("every, written", [(1, [1, 2, 3, 4, 5]), (2, [2, 4, 5]), (3, [3, 5]), (10, [5])])
+def test_it_is_written_in_time_and_at_the_end(tmp_path, every, written):
+    path, found = tmp_path / "a.evk", []
+
+    def look(_record, esp):
+        if path.exists():
+            found.append(load(path)._esp.generation)
+
+    tiny(Checkpoint(path, every), look, n_generations=5).fit(X, CLASSES)
+    found.append(load(path)._esp.generation)
+    assert sorted(set(found)) == written
+
+
+def test_more_generations_go_on_from_the_file(tmp_path):
+    checkpoint = Checkpoint(tmp_path / "a.evk")
+    tiny(checkpoint).fit(X, CLASSES)
+    assert_same_model(tiny(checkpoint, n_generations=9).fit(X, CLASSES), tiny(n_generations=9).fit(X, CLASSES))
+
+
+def test_the_seed_of_the_file(tmp_path):
+    checkpoint = Checkpoint(tmp_path / "a.evk")
+    first = tiny(checkpoint, random_state=None, n_generations=3).fit(X, CLASSES)
+    model = tiny(checkpoint, random_state=None).fit(X, CLASSES)
+    assert model.history_[:3] == first.history_
+    assert_same_model(model, tiny(random_state=first._esp.state_dict()["entropy"]).fit(X, CLASSES))
+
+
+def test_any_model_file_is_a_checkpoint(tmp_path):
+    path = tmp_path / "a.evk"
+    tiny(n_generations=4).fit(X, CLASSES).save(path)
+    assert_same_model(tiny(Checkpoint(path)).fit(X, CLASSES), tiny().fit(X, CLASSES))
+
+
+@pytest.mark.parametrize(
+    "change, data, message",
+    [
+        ({"C": 10.0}, CLASSES, "C=100.0 instead of 10.0"),
+        ({"n_cells": 3}, CLASSES, "n_cells=2 instead of 3"),
+        ({"burst_scale": 0.5}, CLASSES, "burst_scale=None instead of 0.5"),
+        ({"gate_bias": (0.0, 1.5, 0.0)}, CLASSES, r"gate_bias=\(0.0, 1.5, -1.5\) instead of \(0.0, 1.5, 0.0\)"),
+        ({"objective": "count"}, CLASSES, "objective='hinge' instead of 'count'"),
+        ({"random_state": 1}, CLASSES, "another random_state"),
+        ({}, [1 - labels for labels in CLASSES], "other data"),
+        ({"n_generations": 5}, CLASSES, "is of generation 6, but the run is to end with 5: raise n_generations"),
+    ],
+)
+def test_the_file_of_another_fit_is_refused_and_left(tmp_path, change, data, message):
+    path = tmp_path / "a.evk"
+    tiny(Checkpoint(path)).fit(X, CLASSES)
+    content = path.read_bytes()
+    model = tiny(Checkpoint(path), **change)
+    with pytest.raises(ValueError, match=message) as error:
+        model.fit(X, data)
+    assert "a.evk" in str(error.value) and not isinstance(error.value, ModelFileError)
+    assert path.read_bytes() == content
+    assert not hasattr(model, "genome_")
+
+
+def test_other_inputs_and_another_estimator_are_refused(tmp_path):
+    checkpoint = Checkpoint(tmp_path / "a.evk")
+    tiny(checkpoint).fit(X, CLASSES)
+    with pytest.raises(ValueError, match="of another fit: other data"):
+        tiny(checkpoint).fit([2 * x for x in X], CLASSES)
+    with pytest.raises(ValueError, match="of another fit: EvokeClassifier instead of EvokeRegressor"):
+        tiny(checkpoint, estimator=EvokeRegressor).fit(X, VALUES)
+
+
+@pytest.mark.parametrize("resume", [True, False])
+@pytest.mark.parametrize("damage", [lambda b: b"", lambda b: b[:-30], lambda b: b"time,value\n", lambda b: b[:99]])
+def test_a_corrupt_file_is_refused_and_left(tmp_path, resume, damage):
+    path = tmp_path / "a.evk"
+    tiny(Checkpoint(path)).fit(X, CLASSES)
+    path.write_bytes(damage(path.read_bytes()))
+    content = path.read_bytes()
+    with pytest.raises(ModelFileError, match=r"a\.evk"):
+        tiny(Checkpoint(path, resume=resume)).fit(X, CLASSES)
+    assert path.read_bytes() == content
+
+
+def test_without_resuming_a_run_begins_anew(tmp_path):
+    path = tmp_path / "a.evk"
+    tiny(Checkpoint(path), C=1.0).fit(X, CLASSES)
+    model = tiny(Checkpoint(path, resume=False), n_generations=3).fit(X, CLASSES)
+    assert_same_model(model, tiny(n_generations=3).fit(X, CLASSES))
+    assert_same_model(load(path), model)
+
+
+@pytest.mark.parametrize("resume", [True, False])
+def test_two_fits_at_once_do_not_overwrite_each_other(tmp_path, resume):
+    path = tmp_path / "a.evk"
+    other = tiny(Checkpoint(path), random_state=1)
+    model = tiny(
+        Checkpoint(path, every=3, resume=resume),
+        lambda record, _esp: record["generation"] == 2 and not other.fit(X, CLASSES),
+    )
+    with pytest.raises(ValueError, match=r"a\.evk' is of another fit: another random_state"):
+        model.fit(X, CLASSES)
+    assert_same_model(load(path), other)
+    assert_same_model(model, tiny(n_generations=3).fit(X, CLASSES))  # what was done is kept
+
+
+def test_the_fits_of_a_grid_search_are_told_to_have_files_of_their_own(tmp_path):
+    model = tiny(Checkpoint(tmp_path / "a.evk"))
+    search = GridSearchCV(model, {"C": [1.0, 10.0]}, cv=2, n_jobs=2, error_score="raise")
+    with pytest.raises(ValueError, match="is of another fit: .* Every fit needs a path of its own"):
+        search.fit(np.stack([x[:4] for x in X]), [0, 1, 0, 1])
+
+
+def test_a_checkpoint_and_warm_starts(tmp_path):
+    path = tmp_path / "a.evk"
+    model = tiny(Checkpoint(path, every=2), n_generations=3, warm_start=True)
+    straight = tiny().fit(X, CLASSES)
+    assert_same_model(model.fit(X, CLASSES).fit(X, CLASSES), straight)
+    assert_same_model(load(path), straight)
+    going_on = load(path).set_params(n_generations=3, warm_start=True, callbacks=[EarlyStopping(patience=50)])
+    assert_same_model(going_on.fit(X, CLASSES), tiny(n_generations=9).fit(X, CLASSES))
+
+
+def test_a_warm_start_on_other_data_is_resumed(tmp_path):
+    opposite = [1 - labels for labels in CLASSES]
+    watching = [EarlyStopping(patience=4), Checkpoint(tmp_path / "b.evk", every=2)]
+
+    def begun(n_generations=6):
+        return tiny(n_generations=n_generations).fit(X, CLASSES).set_params(
+            warm_start=True, n_generations=30, callbacks=watching
+        )
+
+    straight = begun().set_params(callbacks=watching[:1]).fit(X, opposite)
+    assert 6 < len(straight.history_) < 36
+    model = begun()
+    with pytest.raises(Stop):
+        model.set_params(callbacks=[*watching, stop_at(9)]).fit(X, opposite)
+    assert_same_model(begun().fit(X, opposite), straight)
+    assert_same_model(begun().fit(X, opposite), straight)  # patience has ended it already
+    with pytest.raises(ValueError, match="of another fit: a warm start from another model"):
+        tiny(random_state=0, n_generations=6).fit([2 * x for x in X], CLASSES).set_params(
+            warm_start=True, n_generations=30, callbacks=watching
+        ).fit(X, opposite)
+
+
+def test_nothing_is_written_without_a_finite_error(tmp_path, monkeypatch):
+    def nan(_problem, genomes, _stop):
+        return np.full((len(genomes), 4), np.nan)
+
+    monkeypatch.setattr("evoke.evolution.evaluate", nan)
+    with pytest.raises(ValueError, match="no network had a finite error"):
+        tiny(Checkpoint(tmp_path / "a.evk", every=1), HistoryLog(tmp_path / "a.jsonl")).fit(X, CLASSES)
+    assert not (tmp_path / "a.evk").exists()
+    assert [record["best_fitness"] for record in read_log(tmp_path / "a.jsonl")] == [None] * 6
+
+
+def test_a_disk_that_is_full_leaves_model_and_file(tmp_path, monkeypatch):
+    path = tmp_path / "a.evk"
+    tiny(Checkpoint(path), n_generations=2).fit(X, CLASSES)
+    content = path.read_bytes()
+
+    def full(_file):
+        raise OSError(28, "No space left on device")
+
+    model = tiny(Checkpoint(path, every=2))
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "fsync", full)
+        with pytest.raises(OSError, match="No space left"):
+            model.fit(X, CLASSES)
+    assert path.read_bytes() == content and list(tmp_path.iterdir()) == [path]
+    assert_same_model(model, tiny(n_generations=4).fit(X, CLASSES))
+
+
+@pytest.mark.parametrize("order", [1, -1])
+def test_the_log_follows_the_checkpoint(tmp_path, order):
+    """It is brought to the generation of the file, whether it was behind or ahead of it."""
+    log, saved = tmp_path / "a.csv", tmp_path / "a.evk"
+    watching = [HistoryLog(log), Checkpoint(saved, every=2)][::order]
+    straight = tiny().fit(X, CLASSES)
+    cut(tiny(*watching), 4)
+    lines, content = log.read_text().splitlines(keepends=True), saved.read_bytes()
+    for there in (lines[:2], lines[:-1], [*lines, lines[-1]], [*lines[:-1], lines[-1][:5]], []):
+        log.write_text("".join(there))
+        saved.write_bytes(content)
+        assert_same_model(tiny(*watching).fit(X, CLASSES), straight)
+        assert read_log(log) == straight.history_
