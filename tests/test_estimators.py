@@ -69,7 +69,8 @@ def test_the_order_of_the_parameters():
     assert list(inspect.signature(EvokeClassifier).parameters) == [
         "n_cells", "cell", "gate_bias", "weight_range", "n_generations", "subpopulation_size", "n_trials",
         "mutation_scale", "burst_patience", "burst_scale", "credit", "objective", "readout", "kernel", "gamma", "C",
-        "tol", "solver", "washout", "validation", "random_state", "n_jobs", "callbacks", "warm_start", "verbose",
+        "class_weight", "tol", "solver", "washout", "validation", "random_state", "n_jobs", "callbacks", "warm_start",
+        "verbose",
     ]  # fmt: skip
 
 
@@ -107,11 +108,13 @@ def test_grid_search_cross_validation_and_pipeline():
 
 
 CANNOT_PASS = {
-    "check_classifiers_train": "a list holds one sequence an element, so X.tolist() of a 2-D array is not that array",
-    "check_transformer_data_not_an_array": "the same",
-    "check_supervised_y_2d": "a single column of targets is the same as none, without a warning",
-    "check_methods_sample_order_invariance": "the rows of a sequence have an order",
-    "check_methods_subset_invariance": "what the network says of a row depends on the rows before it",
+    "check_classifiers_train": "A list holds one sequence an element, so X.tolist() of a 2-D array is not that array.",
+    "check_transformer_data_not_an_array": "A list holds one sequence an element; this one holds the rows of one.",
+    "check_supervised_y_2d": "A single column of targets is the same as none and needs no warning.",
+    "check_methods_sample_order_invariance": "The rows of a 2-D X are the steps of one sequence and have an order.",
+    "check_methods_subset_invariance": "What the network says of a step depends on the steps before it.",
+    "check_sample_weight_equivalence_on_dense_data": "A step that is repeated or left out changes all steps behind it; "
+    "the equivalence holds for sequences, see test_weights.py.",
 }
 
 

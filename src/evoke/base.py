@@ -9,13 +9,15 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import TransformerMixin
+from sklearn import get_config
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from evoke import _evaluate, _lstm
 from evoke.esp import ESP
 from evoke.evaluation import Problem, evaluate, fit_readout, merge_points
 from evoke.evolution import Run, evolve
+from evoke.frames import Features, as_frames, check_features
 from evoke.parameters import (
     check_callbacks,
     check_choice,
@@ -31,6 +33,8 @@ from evoke.parameters import (
 from evoke.persistent import Persistent, check_flags, check_kernel, check_values
 from evoke.readouts import FittedReadout, LSSVMReadout, PinvReadout, Readout, SVMReadout
 from evoke.sequences import Runs, Sequences, Targets, as_sequences, as_targets, to_array
+from evoke.svm._base import weighted_C
+from evoke.targets import with_weights
 
 __all__ = ["BaseEvoke", "SequenceEstimator", "Stream"]
 
@@ -110,7 +114,7 @@ class BaseEvoke(Persistent):
 
         def model() -> BaseEvoke:
             so_far = copy.copy(self)
-            so_far.__dict__.update(fitted())
+            so_far._learn(fitted())
             return so_far
 
         run.model = model
@@ -121,10 +125,15 @@ class BaseEvoke(Persistent):
             evolve(run, n_jobs=self.n_jobs, callbacks=callbacks)
         finally:
             # All attributes change at once, so that a fit that fails or is interrupted leaves a whole model.
-            self.__dict__.update(fitted())
+            self._learn(fitted())
         if esp.best is None:
             or_capacity = ", or lower C, at which the kernel matrix is singular" if self.readout == "lssvm" else ""
             raise ValueError(f"no network had a finite error: the data are too large, scale them{or_capacity}")
+
+    def _learn(self, attributes: dict[str, Any]) -> None:
+        if attributes:
+            self.__dict__.pop("feature_names_in_", None)  # of an earlier fit on a data frame
+        self.__dict__.update(attributes)
 
     def _go_on_from(self, esp: ESP, problem: Problem) -> None:
         """Bring the population of the last fit into `esp`, whose parameters must be the same."""
@@ -147,28 +156,37 @@ class BaseEvoke(Persistent):
         )  # fmt: skip
 
     def _divide(self, X: Sequences, y: Targets, encode: Encode, held_out, name: str = "X"):
-        """Sequences, encoded targets, training rows and validation rows.
+        """Sequences, encoded targets and weights of their rows, training rows and validation rows.
 
         The latter are a part of X, or the sequences and targets `held_out`, which are then laid behind X.
         """
         rows = target_rows(X, y, self.washout, name)
-        encoded = encode(y, X, "y")
+        encoded, weights = encode(y, X, "y"), y.weights_of_rows(X)
         if held_out is None:
-            return X, encoded, *self._split(X, rows, name)
-        X_val, y_val = held_out
-        encoded = np.concatenate([encoded, encode(y_val, X_val, "y_val")])
-        both = Sequences(
-            np.concatenate([X.rows, X_val.rows]), np.concatenate([X.offsets, len(X.rows) + X_val.offsets[1:]]), "list"
-        )
-        return both, encoded, rows, len(X.rows) + target_rows(X_val, y_val, self.washout, f"{name}_val")
+            train, validation = self._split(X, rows, name)
+        else:
+            X_val, y_val = held_out
+            train, validation = rows, len(X.rows) + target_rows(X_val, y_val, self.washout, f"{name}_val")
+            encoded = np.concatenate([encoded, encode(y_val, X_val, "y_val")])
+            weights = np.concatenate([weights, y_val.weights_of_rows(X_val)])
+            offsets = np.concatenate([X.offsets, len(X.rows) + X_val.offsets[1:]])
+            X = Sequences(np.concatenate([X.rows, X_val.rows]), offsets, "list")
+        for part, of in ((train, "trained on"), (validation, "held out for validation")):
+            if not weights[part].any():
+                raise ValueError(f"sample_weight is zero for all that is {of}")
+        # what weighs nothing is not there; held out, it only has to stay in its place in a free run
+        return X, encoded, weights, train[weights[train] > 0], validation
 
-    def _pose(self, runs: Runs, encoded: FloatArray, train, validation, **more) -> Problem:
+    def _pose(self, runs: Runs, encoded: FloatArray, train, validation, *, weights, **more) -> Problem:
         """The problem of these rows; `more` are further fields of it."""
+        points, judged = (
+            merge_points(runs.row_of[rows], encoded[rows], weights[rows]) for rows in (train, validation)
+        )
+        weighted_C(self.C, points.weights)  # must be within the range of float64
         return Problem(
-            runs, merge_points(runs.row_of[train], encoded[train]),
-            merge_points(runs.row_of[validation], encoded[validation]), str(self.cell), check_gate_bias(self.gate_bias),
-            self._make_readout(), str(self.objective), regression=self._regression,
-            epsilon=float(self.epsilon) if self._regression else 0.0, **more,
+            runs, points, judged, str(self.cell), check_gate_bias(self.gate_bias), self._make_readout(),
+            str(self.objective), regression=self._regression, epsilon=float(self.epsilon) if self._regression else 0.0,
+            **more,
         )  # fmt: skip
 
     def _split(self, X: Sequences, rows, name: str) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -230,7 +248,9 @@ class BaseEvoke(Persistent):
         return _lstm.sequences(self.genome_, inputs.rows, inputs.offsets, self._cell, self._gate_bias)[0]
 
 
-class SequenceEstimator(TransformerMixin, BaseEvoke):
+class SequenceEstimator(  # scikit-learn would make one frame of all sequences: transform obeys set_output itself
+    ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEvoke, auto_wrap_output_keys=None  # type: ignore[call-arg]
+):
     """An estimator whose X are the inputs of the network, and whose y are what its readout is to say of them.
 
     Subclasses have ``_answer``, which makes predictions of decision values (n_rows, n_outputs).
@@ -242,29 +262,29 @@ class SequenceEstimator(TransformerMixin, BaseEvoke):
         super()._check_fitted()
         check_flags(_per_sequence=self._per_sequence)
 
-    def _read(self, X, y, lengths, X_val, y_val):
-        """Sequences, targets, and the pair of those held out or None."""
+    def _read(self, X, y, lengths, X_val, y_val, sample_weight, sample_weight_val):
+        """Sequences, targets, the pair of those held out or None, and what is learned of the features."""
         self._check_parameters()
-        X = as_sequences(X, lengths)
-        y = as_targets(y, X)
+        given, X = X, as_sequences(X, lengths)
+        features = Features(given, X)
+        y = with_weights(as_targets(y, X), sample_weight, X)
         if (X_val is None) != (y_val is None):
             raise ValueError("X_val and y_val go together: one of them is missing")
         if X_val is None:
-            return X, y, None
-        X_val = as_sequences(X_val, name="X_val", n_columns=X.rows.shape[1])
-        y_val = as_targets(y_val, X_val, name="y_val")
+            if sample_weight_val is not None:
+                raise ValueError("sample_weight_val goes with X_val and y_val, which are missing")
+            return X, y, None, vars(features)
+        given, X_val = X_val, as_sequences(X_val, name="X_val", n_columns=X.rows.shape[1])
+        check_features(features, given, X_val, "X_val")
+        y_val = with_weights(as_targets(y_val, X_val, name="y_val"), sample_weight_val, X_val, "sample_weight_val")
         if y_val.per_sequence != y.per_sequence or y_val.values.shape[1:] != y.values.shape[1:]:
             raise ValueError("y_val must be of the same kind as y: one a step or one a sequence, as many outputs")
-        return X, y, (X_val, y_val)
+        return X, y, (X_val, y_val), vars(features)
 
     def _checked(self, X, lengths) -> Sequences:
         check_is_fitted(self, "readout_")
         sequences = as_sequences(X, lengths)
-        if sequences.rows.shape[1] != self.n_features_in_:
-            raise ValueError(
-                f"X has {sequences.rows.shape[1]} features, but {type(self).__name__} is expecting "
-                f"{self.n_features_in_} features as input"
-            )
+        check_features(self, X, sequences)
         return sequences
 
     def _apply(self, answer: Callable[[FloatArray], NDArray[Any]], X, lengths):
@@ -275,26 +295,40 @@ class SequenceEstimator(TransformerMixin, BaseEvoke):
             return answer(self.readout_.decide(phi[sequences.offsets[1:] - 1]))
         return sequences.mirror(answer(self.readout_.decide(phi)))
 
-    def _predicted_and_true(self, X, y, lengths) -> tuple[NDArray[Any], NDArray[Any], Sequences]:
+    def _predicted_and_true(self, X, y, lengths, sample_weight) -> tuple[NDArray[Any], Targets, Sequences]:
         """Predictions and targets, flat, and the sequences they belong to."""
         sequences = self._checked(X, lengths)
-        targets = as_targets(y, sequences)
+        targets = with_weights(as_targets(y, sequences), sample_weight, sequences)
         predicted = self.predict(X, lengths)
         if not self._per_sequence and sequences.container in ("list", "3d"):
             predicted = np.concatenate(list(predicted))
         if targets.per_sequence != self._per_sequence or targets.values.shape != predicted.shape:
             raise ValueError("y must be of the kind that the model was trained with: one a step or one a sequence")
-        return predicted, targets.values, sequences
+        return predicted, targets, sequences
 
     def transform(self, X, lengths=None):
         """Activations of the cells, the paper's phi(t).
 
         Returns
         -------
-        The structure of X with n_cells columns.
+        The structure of X with n_cells columns. After ``set_output(transform="pandas")`` a data frame for a 2-D X and a
+        list of data frames, one a sequence, for a list or a 3-D X; their columns are `get_feature_names_out`, and each
+        has the index of its sequence if that is a data frame too.
         """
         sequences = self._checked(X, lengths)
-        return sequences.mirror(self._activations(sequences))
+        activations = sequences.mirror(self._activations(sequences))
+        kind = getattr(self, "_sklearn_output_config", {}).get("transform", get_config()["transform_output"])
+        if kind == "default":
+            return activations
+        return as_frames(kind, activations, X, sequences.container, self.get_feature_names_out())
+
+    def fit_transform(self, X, y=None, lengths=None, **fit_params):
+        """Fit to X and y, then give the activations on X: `fit` and `transform` in one."""
+        return self.fit(X, y, lengths=lengths, **fit_params).transform(X, lengths)
+
+    @property
+    def _n_features_out(self) -> int:
+        return len(self.genome_)
 
     def stream(self) -> Stream:
         """An explicit stateful reader that starts from the zero state; the estimator itself keeps no state."""

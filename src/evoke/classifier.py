@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from evoke.base import SequenceEstimator, Stream
+from evoke.base import SequenceEstimator, Stream, rows_behind_washout
+from evoke.parameters import check_class_weight
 from evoke.persistent import check_flags, check_labels
 from evoke.sequences import share_prefixes
 from evoke.targets import Labels
@@ -59,6 +60,10 @@ class EvokeClassifier(ClassifierMixin, SequenceEstimator):
         Kernel width, exp(-gamma |x - y|^2). The paper's "standard deviation 2.0" means 1/4 in its SVM software.
     C : float, default=100.0
         Capacity: the price of a margin violation, of a squared error with ``readout="lssvm"``.
+    class_weight : dict, "balanced" or None, default=None
+        Factors by which the steps (sequences) of each class weigh, in C as in the error that is the fitness; a class
+        not in the dict has 1. "balanced": so that all classes weigh the same, n / (n_classes * n_of_the_class). Not for
+        several outputs at once, whose steps have no one class.
     tol : float, default=1e-3
         Tolerance of the SVM solver.
     solver : {"auto", "native", "thundersvm"}, default="auto"
@@ -126,6 +131,7 @@ class EvokeClassifier(ClassifierMixin, SequenceEstimator):
         kernel="rbf",
         gamma=0.25,
         C=100.0,
+        class_weight=None,
         tol=1e-3,
         solver="auto",
         washout=0,
@@ -152,6 +158,7 @@ class EvokeClassifier(ClassifierMixin, SequenceEstimator):
         self.kernel = kernel
         self.gamma = gamma
         self.C = C
+        self.class_weight = class_weight
         self.tol = tol
         self.solver = solver
         self.washout = washout
@@ -164,7 +171,7 @@ class EvokeClassifier(ClassifierMixin, SequenceEstimator):
 
     # ------------------------------------------------------------------ fitting
 
-    def fit(self, X, y, lengths=None, X_val=None, y_val=None):
+    def fit(self, X, y, lengths=None, X_val=None, y_val=None, sample_weight=None, sample_weight_val=None):
         """Evolve a network and train its readout.
 
         Parameters
@@ -177,6 +184,11 @@ class EvokeClassifier(ClassifierMixin, SequenceEstimator):
         lengths : sequence of int, optional
         X_val, y_val : optional
             Sequences held out for the fitness, in a container of the same kinds (not laid end to end).
+        sample_weight : optional
+            Weights of the targets, in the structure of y; where y has one a step, also one a sequence. A weight
+            multiplies C and the error of its step, for the fitness too: 2 is the same as to be there twice.
+        sample_weight_val : optional
+            The weights of `y_val`.
 
         Returns
         -------
@@ -185,22 +197,33 @@ class EvokeClassifier(ClassifierMixin, SequenceEstimator):
         Raises
         ------
         ValueError
-            A parameter out of range, or data that are empty, ragged in the wrong place or not finite.
+            A parameter out of range; data that are empty, ragged in the wrong place or not finite; weights that are
+            negative, or zero for all that is trained on or held out.
         KeyboardInterrupt
             On Ctrl-C. The best network so far is kept: the estimator is fitted if one generation was completed.
         """
-        X, y, held_out = self._read(X, y, lengths, X_val, y_val)
+        X, y, held_out, features = self._read(X, y, lengths, X_val, y_val, sample_weight, sample_weight_val)
         labels = Labels(y, X)
-        everything, encoded, train, validation = self._divide(X, y, labels.encode, held_out)
+        counted = slice(None) if y.per_sequence else rows_behind_washout(X, self.washout, "X")
+        if held_out is None:
+            (y,) = labels.weigh(self.class_weight, y, counted=counted)
+        else:
+            X_val, y_val = held_out
+            y, *y_val = labels.weigh(self.class_weight, y, y_val, counted=counted)
+            held_out = X_val, *y_val
+        everything, encoded, weights, train, validation = self._divide(X, y, labels.encode, held_out)
         problem = self._pose(
-            share_prefixes(everything), encoded, train, validation, exclusive=not labels.multilabel
+            share_prefixes(everything), encoded, train, validation, weights=weights, exclusive=not labels.multilabel
         )
-        learned = {
-            "n_features_in_": X.rows.shape[1], "classes_": labels.classes, "_multilabel": labels.multilabel,
-            "_per_sequence": y.per_sequence,
+        learned = features | {
+            "classes_": labels.classes, "_multilabel": labels.multilabel, "_per_sequence": y.per_sequence,
         }  # fmt: skip
         self._evolve(problem, lambda _genome: learned)
         return self
+
+    def _check_parameters(self):
+        super()._check_parameters()
+        check_class_weight(self.class_weight)
 
     def decision_function(self, X, lengths=None):
         """Decision values: positive where an output says yes.
@@ -216,14 +239,14 @@ class EvokeClassifier(ClassifierMixin, SequenceEstimator):
         """Labels, in the structure of X, or one a sequence where the model was trained so."""
         return self._apply(self._answer, X, lengths)
 
-    def score(self, X, y, lengths=None):
+    def score(self, X, y, lengths=None, sample_weight=None):
         """Share of right labels among all steps (of sequences, where the model was trained with one label each).
 
-        With several outputs a step counts as right only if all its outputs are.
+        With several outputs a step counts as right only if all its outputs are. Steps count by their `sample_weight`.
         """
-        predicted, true, _ = self._predicted_and_true(X, y, lengths)
-        right = predicted == true
-        return float(np.mean(right.all(axis=1) if right.ndim == 2 else right))
+        predicted, true, _ = self._predicted_and_true(X, y, lengths, sample_weight)
+        right = predicted == true.values
+        return float(np.average(right.all(axis=1) if right.ndim == 2 else right, weights=true.weights))
 
     def stream(self) -> ClassifierStream:
         """An explicit stateful reader that starts from the zero state; the estimator itself keeps no state."""

@@ -29,7 +29,7 @@ class Points:
     rows : int64 ndarray of shape (n,)
         Indices into the unique rows of the problem.
     weights : ndarray of shape (n,)
-        How many steps of the sequences each point stands for.
+        How many steps of the sequences each point stands for, or the sum of their weights.
     targets : ndarray of shape (n_outputs, n)
         +1 and -1, or values to be met in regression.
     """
@@ -39,16 +39,18 @@ class Points:
     targets: FloatArray
 
 
-def merge_points(rows: NDArray[np.int64], targets: FloatArray) -> Points:
+def merge_points(rows: NDArray[np.int64], targets: FloatArray, weights: FloatArray | None = None) -> Points:
     """Points of the steps with unique rows `rows` and targets (n_steps, n_outputs); equal steps become one point.
 
     A point of weight w is to an SVM what w equal points are: its coefficient is the sum of theirs, its bound w C.
+    The steps may have `weights` (n_steps,) themselves; by default each counts once.
     """
     keyed = np.column_stack([rows.astype(np.float64), targets])
-    unique, weights = np.unique(keyed, axis=0, return_counts=True)
+    unique, point = np.unique(keyed, axis=0, return_inverse=True)
     return Points(
-        unique[:, 0].astype(np.int64), weights.astype(np.float64), np.ascontiguousarray(unique[:, 1:].T)
-    )
+        unique[:, 0].astype(np.int64), np.bincount(point.ravel(), weights, len(unique)).astype(np.float64),
+        np.ascontiguousarray(unique[:, 1:].T),
+    )  # fmt: skip
 
 
 @dataclass(frozen=True)

@@ -120,7 +120,14 @@ def tell(esp: ESP, errors: NDArray[np.float64]) -> dict[str, Any]:
         "generation_median": float(np.median(fitness)),
         "train_error": float(errors[best, 0]),
         "validation_error": float(errors[best, 1]),
-        "wrong_train": int(errors[best, 2]) if np.isfinite(errors[best, 2]) else -1,
-        "wrong_validation": int(errors[best, 3]) if np.isfinite(errors[best, 3]) else -1,
+        "wrong_train": number_of_wrong(errors[best, 2]),
+        "wrong_validation": number_of_wrong(errors[best, 3]),
         "burst": len(esp.bursts) > n_bursts,
     }
+
+
+def number_of_wrong(error: float) -> int | float:
+    """A number of decisions, whole unless they have weights; -1 where there is none."""
+    if not np.isfinite(error):
+        return -1
+    return int(error) if error == int(error) else float(error)

@@ -16,6 +16,7 @@ from evoke.parameters import check_choice, check_integer, check_positive
 from evoke.persistent import check_flags, check_values
 from evoke.sequences import Sequences, Targets, share_prefixes, to_array
 from evoke.series import Series, as_external, as_series, inputs_of, runs_with_free_ends
+from evoke.targets import with_weights
 
 __all__ = ["EvokeForecaster", "SeriesStream"]
 
@@ -183,9 +184,7 @@ class EvokeForecaster(BaseEvoke):
 
     # ------------------------------------------------------------------ fitting
 
-    # ------------------------------------------------------------------ fitting
-
-    def fit(self, y, X=None, y_val=None, X_val=None):
+    def fit(self, y, X=None, y_val=None, X_val=None, sample_weight=None, sample_weight_val=None):
         """Evolve a network and train its readout.
 
         Parameters
@@ -196,6 +195,11 @@ class EvokeForecaster(BaseEvoke):
             External inputs: one row for every step of y.
         y_val, X_val : optional
             Whole series held out for the fitness, of the same kind as y and X.
+        sample_weight : optional
+            Weights of the steps, in the structure of y but for its columns; for a list also one a series. A weight
+            multiplies C and the error of its step, for the fitness too: 2 is the same as to be there twice.
+        sample_weight_val : optional
+            The weights of `y_val`.
 
         Returns
         -------
@@ -205,7 +209,7 @@ class EvokeForecaster(BaseEvoke):
         ------
         ValueError
             A parameter out of range, a series no longer than the washout, data that are not finite, lengths of X and y
-            that differ.
+            that differ; weights that are negative, or zero for all that is trained on or held out.
         KeyboardInterrupt
             On Ctrl-C. The best network so far is kept: the estimator is fitted if one generation was completed.
         """
@@ -214,16 +218,19 @@ class EvokeForecaster(BaseEvoke):
         y = series.sequences
         external = as_external(X, y.lengths, y.container == "list", None, "X", "y")
         inputs = inputs_of(y, external, self.feedback_scale)
-        held_out = self._held_out(y_val, X_val, series, external.shape[1])
-        inputs_and_held_out, targets, train, validation = self._divide(
-            inputs, Targets(y.rows, False), lambda targets, _inputs, _name: targets.values, held_out, "y"
+        held_out = self._held_out(y_val, X_val, series, external.shape[1], sample_weight_val)
+        targets = with_weights(Targets(y.rows, False), sample_weight, y)
+        inputs_and_held_out, targets, weights, train, validation = self._divide(
+            inputs, targets, lambda targets, _inputs, _name: targets.values, held_out, "y"
         )
         if self.validation_mode == "free":
             runs, free, validation = runs_with_free_ends(inputs_and_held_out, validation)
         else:
             runs, free = share_prefixes(inputs_and_held_out), None
         feedback_scale = float(self.feedback_scale)
-        problem = self._pose(runs, targets, train, validation, free=free, feedback_scale=feedback_scale)
+        problem = self._pose(
+            runs, targets, train, validation, weights=weights, free=free, feedback_scale=feedback_scale
+        )
         last = slice(*inputs.offsets[-2:])
 
         def learned(genome: FloatArray) -> dict[str, Any]:
@@ -255,17 +262,19 @@ class EvokeForecaster(BaseEvoke):
         check_values("_state", self._state, (2, len(self.genome_)))
         check_values("_last", self._last, (self.n_outputs_,))
 
-    def _held_out(self, y_val, X_val, series: Series, n_features: int) -> tuple[Sequences, Targets] | None:
+    def _held_out(self, y_val, X_val, series: Series, n_features: int, weights) -> tuple[Sequences, Targets] | None:
         if y_val is None:
-            if X_val is not None:
-                raise ValueError("X_val goes with y_val, which is missing")
+            for name, value in (("X_val", X_val), ("sample_weight_val", weights)):
+                if value is not None:
+                    raise ValueError(f"{name} goes with y_val, which is missing")
             return None
         held_out = as_series(y_val, "y_val")
         y = held_out.sequences
         if held_out.flat != series.flat or y.rows.shape[1] != series.sequences.rows.shape[1]:
             raise ValueError("y_val must be of the same kind as y: as many dimensions and outputs")
         external = as_external(X_val, y.lengths, y.container == "list", n_features, "X_val", "y_val")
-        return inputs_of(y, external, self.feedback_scale), Targets(y.rows, False)
+        targets = with_weights(Targets(y.rows, False), weights, y, "sample_weight_val")
+        return inputs_of(y, external, self.feedback_scale), targets
 
     # ------------------------------------------------------------------ use: told the series
 
@@ -289,15 +298,17 @@ class EvokeForecaster(BaseEvoke):
         series, phi = self._follow(y, X)
         return series.sequences.mirror(phi)
 
-    def score(self, y, X=None):
+    def score(self, y, X=None, sample_weight=None):
         """R^2 of the predictions one step ahead behind the washout, averaged over the outputs.
 
-        For an output that does not vary it is 1 if every prediction is exact and 0 otherwise. The error of a free run
-        is that of `generate`, for instance by `evoke.tasks.nrmse`.
+        For an output that does not vary it is 1 if every prediction is exact and 0 otherwise. Steps count by their
+        `sample_weight`. The error of a free run is that of `generate`, for instance by `evoke.tasks.nrmse`.
         """
         series, phi = self._follow(y, X)
         rows = rows_behind_washout(series.sequences, self._washout, "y")
-        return float(r2_score(series.sequences.rows[rows], self.readout_.decide(phi[rows])))
+        true = with_weights(Targets(series.sequences.rows, False), sample_weight, series.sequences)
+        weights = None if true.weights is None else true.weights[rows]
+        return float(r2_score(true.values[rows], self.readout_.decide(phi[rows]), sample_weight=weights))
 
     def _follow(self, y, X, name: str = "y") -> tuple[Series, FloatArray]:
         """The series and the activations of the network that is told them."""

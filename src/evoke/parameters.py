@@ -14,8 +14,9 @@ MOST = {"n_cells": 10**6, "subpopulation_size": 10**6, "n_trials": 10**6, "n_gen
 MOST_SCALE = {"weight_range": 1e100, "mutation_scale": 1e100, "burst_scale": 1e100}
 
 __all__ = [
-    "MOST", "MOST_SCALE", "check_callbacks", "check_choice", "check_flag", "check_fraction", "check_gate_bias",
-    "check_integer", "check_n_jobs", "check_not_negative", "check_path", "check_positive", "check_random_state",
+    "MOST", "MOST_SCALE", "check_callbacks", "check_choice", "check_class_weight", "check_flag", "check_fraction",
+    "check_gate_bias", "check_integer", "check_n_jobs", "check_not_negative", "check_path", "check_positive",
+    "check_random_state",
 ]  # fmt: skip
 
 
@@ -67,6 +68,15 @@ def check_callbacks(callbacks: Any) -> list[Any]:
     if not np.iterable(callbacks) or not all(map(_is_callback, callbacks)):
         raise ValueError(f"callbacks must be None or a list of functions or of evoke.callbacks, got {callbacks!r}")
     return list(callbacks)
+
+
+def check_class_weight(value: Any) -> None:
+    if isinstance(value, dict):
+        for label, weight in value.items():
+            if not 0 < _to_float(weight) < np.inf:
+                raise ValueError(f"class_weight of class {label!r} must be a positive finite number, got {weight!r}")
+    elif value is not None and not (isinstance(value, str) and value == "balanced"):
+        raise ValueError(f"class_weight must be None, 'balanced' or a dict of weights, got {value!r}")
 
 
 def check_not_negative(name: str, value: Any) -> float:

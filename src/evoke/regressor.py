@@ -166,7 +166,7 @@ class EvokeRegressor(RegressorMixin, SequenceEstimator):
 
     # ------------------------------------------------------------------ fitting
 
-    def fit(self, X, y, lengths=None, X_val=None, y_val=None):
+    def fit(self, X, y, lengths=None, X_val=None, y_val=None, sample_weight=None, sample_weight_val=None):
         """Evolve a network and train its readout.
 
         Parameters
@@ -179,6 +179,11 @@ class EvokeRegressor(RegressorMixin, SequenceEstimator):
         lengths : sequence of int, optional
         X_val, y_val : optional
             Sequences held out for the fitness, in a container of the same kinds (not laid end to end).
+        sample_weight : optional
+            Weights of the targets, in the structure of y; where y has one a step, also one a sequence. A weight
+            multiplies C and the error of its step, for the fitness too: 2 is the same as to be there twice.
+        sample_weight_val : optional
+            The weights of `y_val`.
 
         Returns
         -------
@@ -187,16 +192,16 @@ class EvokeRegressor(RegressorMixin, SequenceEstimator):
         Raises
         ------
         ValueError
-            A parameter out of range, or data that are empty, ragged in the wrong place or not finite.
+            A parameter out of range; data that are empty, ragged in the wrong place or not finite; weights that are
+            negative, or zero for all that is trained on or held out.
         KeyboardInterrupt
             On Ctrl-C. The best network so far is kept: the estimator is fitted if one generation was completed.
         """
-        X, y, held_out = self._read(X, y, lengths, X_val, y_val)
-        everything, encoded, train, validation = self._divide(X, y, encode_values, held_out)
-        problem = self._pose(share_prefixes(everything), encoded, train, validation)
-        learned = {
-            "n_features_in_": X.rows.shape[1], "n_outputs_": len(problem.train.targets),
-            "_per_sequence": y.per_sequence, "_flat": y.values.ndim == 1,
+        X, y, held_out, features = self._read(X, y, lengths, X_val, y_val, sample_weight, sample_weight_val)
+        everything, encoded, weights, train, validation = self._divide(X, y, encode_values, held_out)
+        problem = self._pose(share_prefixes(everything), encoded, train, validation, weights=weights)
+        learned = features | {
+            "n_outputs_": len(problem.train.targets), "_per_sequence": y.per_sequence, "_flat": y.values.ndim == 1,
         }  # fmt: skip
         self._evolve(problem, lambda _genome: learned)
         return self
@@ -205,16 +210,16 @@ class EvokeRegressor(RegressorMixin, SequenceEstimator):
         """Values, in the structure of X with one a step (or a row of several), or one a sequence where trained so."""
         return self._apply(self._answer, X, lengths)
 
-    def score(self, X, y, lengths=None):
+    def score(self, X, y, lengths=None, sample_weight=None):
         """R^2 of the predictions behind the washout, averaged over the outputs.
 
-        For an output that does not vary it is 1 if every prediction is exact and 0 otherwise.
+        For an output that does not vary it is 1 if every prediction is exact and 0 otherwise. Steps count by their
+        `sample_weight`.
         """
-        predicted, true, sequences = self._predicted_and_true(X, y, lengths)
-        if not self._per_sequence:
-            rows = rows_behind_washout(sequences, self._washout, "X")
-            predicted, true = predicted[rows], true[rows]
-        return float(r2_score(true, predicted))
+        predicted, true, sequences = self._predicted_and_true(X, y, lengths, sample_weight)
+        counted = slice(None) if self._per_sequence else rows_behind_washout(sequences, self._washout, "X")
+        weights = None if true.weights is None else true.weights[counted]
+        return float(r2_score(true.values[counted], predicted[counted], sample_weight=weights))
 
     def _answer(self, decisions: FloatArray) -> FloatArray:
         return decisions[:, 0] if self._flat else decisions

@@ -87,7 +87,10 @@ def _check_lengths(lengths: Any, n_rows: int, name: str) -> NDArray[np.int64]:
         raise ValueError(f"lengths[{i}] is {array[i]}; every sequence needs at least one step")
     total = sum(array.tolist())
     if total != n_rows:
-        raise ValueError(f"lengths sum to {total}, but {name} has {n_rows} rows")
+        raise ValueError(
+            f"lengths sum to {total}, but {name} has {n_rows} rows; if these are a part of the data, as in cross-"
+            f"validation, pass a list of sequences: np.split({name}, np.cumsum(lengths)[:-1])"
+        )
     return np.asarray(array, dtype=np.int64)
 
 
@@ -172,10 +175,20 @@ def as_sequences(X: Any, lengths: Any = None, *, name: str = "X", n_columns: int
 
 @dataclass(frozen=True)
 class Targets:
-    """Targets in flat form: `values` (n_rows,) or (n_rows, n_outputs), or one a sequence where `per_sequence`."""
+    """Targets in flat form: `values` (n_rows,) or (n_rows, n_outputs), or one a sequence where `per_sequence`.
+
+    `weights` has one a target; None: each counts once.
+    """
 
     values: NDArray[Any]
     per_sequence: bool
+    weights: NDArray[np.float64] | None = None
+
+    def weights_of_rows(self, X: Sequences) -> NDArray[np.float64]:
+        """Weights (n_rows,); that of a sequence holds for all its rows."""
+        if self.weights is None:
+            return np.ones(len(X.rows))
+        return np.repeat(self.weights, X.lengths) if self.per_sequence else self.weights
 
 
 def as_targets(y: Any, X: Sequences, *, name: str = "y") -> Targets:
@@ -194,7 +207,7 @@ def as_targets(y: Any, X: Sequences, *, name: str = "y") -> Targets:
     if y is None:
         raise ValueError(f"this estimator requires {name} to be passed, but the target {name} is None")
     n_rows, n_sequences = len(X.rows), X.n_sequences
-    of = "X" + name.removeprefix("y")
+    of = "X_val" if name.endswith("_val") else "X"
     if X.container in ("2d", "lengths"):
         array = to_targets(y, name)
         if array.ndim not in (1, 2) or len(array) != n_rows:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from evoke.sequences import Sequences, Targets
+from evoke.arrays import to_float
+from evoke.sequences import Sequences, Targets, as_targets
+from evoke.svm._base import class_weights
 
-__all__ = ["Labels", "encode_values"]
+__all__ = ["Labels", "encode_values", "with_weights"]
 
 FloatArray = NDArray[np.float64]
 
@@ -61,18 +64,45 @@ class Labels:
             if odd.any():
                 raise ValueError(f"{name} with several columns must hold only 0 and 1: {where(y, X, odd, name)}")
             return np.where(y.values == 1, 1.0, -1.0)
-        values = np.repeat(y.values, X.lengths) if y.per_sequence else y.values
-        try:
-            index = np.searchsorted(self.classes, values)
-        except TypeError as error:
-            raise ValueError(f"{name} has labels of another kind than y: {error}") from None
-        index[index == len(self.classes)] = 0
-        unknown = self.classes[index] != values
-        if unknown.any():
-            raise ValueError(f"{name} has labels that y does not have: {np.unique(values[unknown])[:5]}")
+        index = self._index(y, name)
+        index = np.repeat(index, X.lengths) if y.per_sequence else index
         if len(self.classes) == 2:
             return np.where(index == 1, 1.0, -1.0)[:, None]
         return np.where(index[:, None] == np.arange(len(self.classes)), 1.0, -1.0)
+
+    def _index(self, y: Targets, name: str) -> NDArray[np.intp]:
+        """The number of the class of every label."""
+        try:
+            index = np.searchsorted(self.classes, y.values)
+        except TypeError as error:
+            raise ValueError(f"{name} has labels of another kind than y: {error}") from None
+        index[index == len(self.classes)] = 0
+        unknown = self.classes[index] != y.values
+        if unknown.any():
+            raise ValueError(f"{name} has labels that y does not have: {np.unique(y.values[unknown])[:5]}")
+        return index
+
+    def weigh(self, class_weight: Any, y: Targets, *others: Targets, counted: Any = slice(None)) -> list[Targets]:
+        """Targets y and others with their weights times those of their classes.
+
+        "balanced" gives the classes the same sum of weights among the `counted` targets of y, and 1 as the mean.
+        """
+        if class_weight is None:
+            return [y, *others]
+        if self.multilabel:
+            raise ValueError("class_weight needs one label a step; with several outputs pass sample_weight to fit")
+        index = self._index(y, "y")
+        if isinstance(class_weight, str):
+            weights = np.ones(len(index)) if y.weights is None else y.weights
+            sums = np.bincount(index[counted], weights[counted], len(self.classes))
+            # a class that is not counted is not trained on either
+            factors = np.divide(sums.sum(), len(sums) * sums, out=np.ones(len(sums)), where=sums > 0)
+        else:
+            factors = class_weights(class_weight, self.classes, y.values)
+        return [
+            replace(part, weights=factors[part_index] if part.weights is None else part.weights * factors[part_index])
+            for part, part_index in [(y, index), *((other, self._index(other, "y_val")) for other in others)]
+        ]
 
 
 def where(y: Targets, X: Sequences, chosen: NDArray[np.bool_], name: str = "y") -> str:
@@ -100,3 +130,28 @@ def encode_values(y: Targets, X: Sequences, name: str = "y") -> FloatArray:
         raise ValueError(f"{name} contains NaN or infinity: {where(y, X, odd, name)}")
     values = values.reshape(len(values), -1)
     return np.repeat(values, X.lengths, axis=0) if y.per_sequence else values
+
+
+def with_weights(y: Targets, sample_weight: Any, X: Sequences, name: str = "sample_weight") -> Targets:
+    """Targets y with a weight each, given with the structure of y, or for targets of steps also one a sequence.
+
+    Raises
+    ------
+    ValueError
+        Another structure than y, weights that are negative, not finite, or all zero.
+    """
+    if sample_weight is None:
+        return y
+    one_a_sequence = X.container == "lengths" and np.shape(sample_weight) == (X.n_sequences,) != (len(X.rows),)
+    given = Targets(np.asarray(sample_weight), True) if one_a_sequence else as_targets(sample_weight, X, name=name)
+    if given.values.ndim != 1:
+        raise ValueError(f"{name} has {given.values.shape[1]} columns, but a step has one weight for all its outputs")
+    if y.per_sequence and not given.per_sequence:
+        raise ValueError(f"{name} has one weight a step, but y has one target a sequence")
+    weights = to_float(given.values, name)
+    odd = ~(np.isfinite(weights) & (weights >= 0.0))
+    if odd.any():
+        raise ValueError(f"{name} must be finite and not negative: {where(given, X, odd, name)}")
+    if not weights.any():
+        raise ValueError(f"{name} is zero for all of {'X_val' if name.endswith('_val') else 'X'}")
+    return replace(y, weights=np.repeat(weights, X.lengths) if given.per_sequence and not y.per_sequence else weights)

@@ -1,0 +1,68 @@
+"""Data frames: the names of features that go in and of activations that come out."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import validate_data
+
+from evoke.sequences import Sequences
+
+__all__ = ["Features", "as_frames", "check_features"]
+
+
+class Features(BaseEstimator):
+    """Number and names of the features of X, learned apart from the estimator: a fit that fails must not change it.
+
+    Attributes
+    ----------
+    n_features_in_ : int
+    feature_names_in_ : ndarray of str
+        Only where X is a data frame, or a list of them, whose columns have names that are text.
+    """
+
+    def __init__(self, X: Any, sequences: Sequences):
+        validate_data(self, _representative(X, sequences, "X"), skip_check_array=True)
+
+
+def check_features(model: BaseEstimator, X: Any, sequences: Sequences, name: str = "X") -> None:
+    """Compare the features of X with those that `model` has learned, with the errors and warnings of scikit-learn."""
+    validate_data(model, _representative(X, sequences, name), reset=False, skip_check_array=True)
+
+
+def _representative(X: Any, sequences: Sequences, name: str) -> Any:
+    """What has the features of all sequences: a data frame if they are such, else a row of numbers."""
+    if hasattr(X, "columns"):
+        return X
+    frames = list(X) if sequences.container == "list" else []
+    named = [i for i, frame in enumerate(frames) if hasattr(frame, "columns")]
+    if not named:
+        return sequences.rows[:1]
+    if len(named) < len(frames):
+        other = next(i for i in range(len(frames)) if i not in named)
+        raise ValueError(f"{name}[{named[0]}] is a data frame, {name}[{other}] is not")
+    first = list(frames[0].columns)
+    for i, frame in enumerate(frames):
+        if list(frame.columns) != first:
+            raise ValueError(f"{name}[{i}] has columns {list(frame.columns)}, {name}[0] has {first}")
+    return frames[0]
+
+
+def as_frames(kind: str, values: Any, X: Any, container: str, names: Any) -> Any:
+    """One data frame of `values` for a 2-D X, a list of them for sequences in a list or a 3-D array."""
+    if container in ("2d", "lengths"):
+        return _as_frame(kind, values, X, names)
+    return [_as_frame(kind, part, x, names) for part, x in zip(values, X, strict=True)]
+
+
+def _as_frame(kind: str, values: Any, like: Any, names: Any) -> Any:
+    if kind == "pandas":
+        import pandas as pd
+
+        return pd.DataFrame(values, columns=names, index=like.index if isinstance(like, pd.DataFrame) else None)
+    if kind == "polars":
+        import polars as pl
+
+        return pl.DataFrame(values, schema=list(names), orient="row")
+    raise ValueError(f"set_output knows transform='default', 'pandas' and 'polars', got {kind!r}")
