@@ -30,7 +30,7 @@ from evoke.parameters import (
     check_positive,
     check_random_state,
 )
-from evoke.persistent import Persistent, check_flags, check_kernel, check_values
+from evoke.persistent import Persistent, check_feature_names, check_flags, check_kernel, check_values
 from evoke.readouts import FittedReadout, LSSVMReadout, PinvReadout, Readout, SVMReadout
 from evoke.sequences import Runs, Sequences, Targets, as_sequences, as_targets, to_array
 from evoke.svm._base import weighted_C
@@ -48,8 +48,8 @@ class BaseEvoke(Persistent):
 
     _regression = True
     _fitted = frozenset({
-        "n_features_in_", "genome_", "readout_", "best_fitness_", "n_evaluations_", "history_", "_esp", "_cell",
-        "_gate_bias", "_washout", "_digest", "_first",
+        "n_features_in_", "feature_names_in_", "genome_", "readout_", "best_fitness_", "n_evaluations_", "history_",
+        "_esp", "_cell", "_gate_bias", "_washout", "_digest", "_first",
     })  # fmt: skip
 
     def _check_parameters(self):
@@ -215,6 +215,8 @@ class BaseEvoke(Persistent):
     def _check_fitted(self) -> None:
         self._check_parameters()
         check_integer("n_features_in_", self.n_features_in_, 0)
+        if hasattr(self, "feature_names_in_"):
+            check_feature_names(self.feature_names_in_, self.n_features_in_)
         n_cells, n_inputs = len(self.genome_), self._n_inputs()
         size = 4 * (n_inputs + n_cells)
         check_values("genome_", self.genome_, (n_cells, size))

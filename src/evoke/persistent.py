@@ -13,7 +13,7 @@ from sklearn.exceptions import InconsistentVersionWarning
 from evoke import _svm
 from evoke._version import __version__
 
-__all__ = ["Persistent", "check_flags", "check_kernel", "check_labels", "check_values"]
+__all__ = ["Persistent", "check_feature_names", "check_flags", "check_kernel", "check_labels", "check_values"]
 
 
 class Persistent(BaseEstimator):
@@ -86,6 +86,14 @@ def check_labels(classes: Any, n: int | None = None) -> None:
         raise ValueError(f"classes_ must be an array of labels, got {classes!r:.50}")
     if len(classes) != n if n is not None else len(classes) < 2:
         raise ValueError(f"classes_ must have {n if n is not None else 'at least two'} labels, got {len(classes)}")
+
+
+def check_feature_names(names: Any, n: int) -> None:
+    """Names of `n` features."""
+    if not (isinstance(names, np.ndarray) and names.ndim == 1 and all(isinstance(name, str) for name in names)):
+        raise ValueError(f"feature_names_in_ must be an array of text, got {names!r:.50}")
+    if len(names) != n:
+        raise ValueError(f"feature_names_in_ must have {n} names, got {len(names)}")
 
 
 def check_flags(**flags: Any) -> None:
