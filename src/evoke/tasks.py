@@ -19,6 +19,7 @@ __all__ = [
     "anbncn",
     "anbncn_accepted",
     "anbncn_accepts",
+    "anbncn_margins",
     "linear_window",
     "mackey_glass",
     "nrmse",
@@ -198,6 +199,33 @@ def anbncn_accepts(model: Any, n: int) -> bool:
         if not np.array_equal(decisions > 0, _targets(n, begin, end)):
             return False
     return True
+
+
+def anbncn_margins(model: Any, test_max: int = 2000) -> tuple[FloatArray, NDArray[np.bool_]]:
+    """By how much `model` accepts or rejects each of the strings n = 1..test_max.
+
+    Parameters
+    ----------
+    model : object with ``decision_function`` of a list of sequences
+    test_max : int
+
+    Returns
+    -------
+    margins : ndarray of shape (test_max,)
+        The least decision value over all steps and outputs of a string, those of outputs that are to say no with their
+        sign changed: negative if one of them is wrong.
+    accepted : bool ndarray of shape (test_max,)
+        Whether all are right. Zero says no, so a string with a margin of zero may be either.
+    """
+    test_max = _check_n(test_max, "test_max", most=MOST_STEPS)
+    _check_method(model, "decision_function")
+    margins, accepted = np.empty(test_max), np.empty(test_max, dtype=bool)
+    for numbers in _batches(1, test_max):
+        X, y = anbncn(numbers)
+        for n, decisions, legal in zip(numbers, model.decision_function(X), y, strict=True):
+            margins[n - 1] = np.where(legal > 0, decisions, -decisions).min()
+            accepted[n - 1] = np.array_equal(decisions > 0, legal > 0)
+    return margins, accepted
 
 
 def superimposed_sines(n_waves: int = 2, n_steps: int = 1000, start: int = 1) -> FloatArray:

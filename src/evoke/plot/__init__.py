@@ -1,7 +1,20 @@
 """Figures, in scikit-learn's manner of Displays. Matplotlib is imported when something is drawn."""
 
+from evoke.plot._acceptance import AcceptanceDisplay
+from evoke.plot._activations import ActivationDisplay
 from evoke.plot._common import check_picture, picture
 from evoke.plot._free_run import FreeRunDisplay
+from evoke.plot._generalisation import GeneralisationDisplay
 from evoke.plot._history import HistoryDisplay
+from evoke.plot._kernel import KernelMatrixDisplay
 
-__all__ = ["FreeRunDisplay", "HistoryDisplay", "check_picture", "picture"]
+__all__ = [
+    "AcceptanceDisplay",
+    "ActivationDisplay",
+    "FreeRunDisplay",
+    "GeneralisationDisplay",
+    "HistoryDisplay",
+    "KernelMatrixDisplay",
+    "check_picture",
+    "picture",
+]

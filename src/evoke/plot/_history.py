@@ -114,7 +114,7 @@ class HistoryDisplay:
         self.bursts_ = None
         if len(bursts):
             self.bursts_ = ax.vlines(
-                bursts, 0.0, 1.0, transform=ax.get_xaxis_transform(), color="0.88", linewidth=1.0, zorder=0,
+                bursts, 0.0, 1.0, transform=ax.get_xaxis_transform(), color="0.82", linewidth=1.0, zorder=0,
                 label="burst",
             )  # fmt: skip
         self.lines_ = {}

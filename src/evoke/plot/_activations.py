@@ -1,0 +1,225 @@
+"""What the cells of a network do along a sequence."""
+
+from __future__ import annotations
+
+from itertools import groupby
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from evoke.plot._common import COLOURS, FloatArray, several_axes, to_floats
+
+__all__ = ["ActivationDisplay"]
+
+_HALF_BAND = 0.45  # of the distance between two cells: what an activation of size 1 takes
+_MOST_GUIDES = 20  # more lines through all panels would hide what they are to guide
+_MOST_LETTERS = 80  # more symbols along the axis would overlap
+
+
+class ActivationDisplay:
+    """The activations phi of every cell along one sequence, over what the readout makes of them and what was read.
+
+    Cells are drawn one above the other, each in a band that the label of the axis gives the range of: -1 to 1, unless
+    all activations are small. Use `from_estimator` or `from_activations` to make one.
+
+    Parameters
+    ----------
+    activations : ndarray of shape (n_steps, n_cells)
+        The paper's phi(t).
+    outputs : ndarray of shape (n_steps, n_outputs), optional
+        Decision values, or the values predicted.
+    inputs : ndarray of shape (n_steps, n_features), optional
+        Drawn if there are no `symbols`.
+    symbols : sequence of str of length n_steps, optional
+        What was read at each step; equal ones in a row share a block.
+    output_names : sequence of str, optional
+        For the legend.
+    start : int, default=0
+        Time of the first step.
+
+    Attributes
+    ----------
+    figure_ : matplotlib Figure
+    axes_ : ndarray of matplotlib Axes
+        Activations, then outputs, then symbols or inputs, as far as there are any.
+    lines_ : list of matplotlib Line2D
+        One a cell.
+    output_lines_, input_lines_ : list of matplotlib Line2D
+    blocks_ : list of (str, int, int)
+        Symbol, first step and one behind the last of each block, times as drawn.
+
+    Examples
+    --------
+    >>> from evoke import EvokeClassifier, tasks
+    >>> from evoke.plot import ActivationDisplay
+    >>> model = EvokeClassifier(n_cells=3, n_generations=5, random_state=0).fit(*tasks.anbncn(5))
+    >>> (sequence,), _ = tasks.anbncn([20])
+    >>> symbols = "S" + 20 * "a" + 20 * "b" + 20 * "c"
+    >>> display = ActivationDisplay.from_estimator(model, sequence, symbols=symbols, output_names="abcT")
+    >>> display.blocks_[:2]
+    [('S', 0, 1), ('a', 1, 21)]
+    """
+
+    def __init__(self, *, activations, outputs=None, inputs=None, symbols=None, output_names=None, start=0):
+        self.activations = activations
+        self.outputs = outputs
+        self.inputs = inputs
+        self.symbols = symbols
+        self.output_names = output_names
+        self.start = start
+
+    @classmethod
+    def from_estimator(
+        cls, estimator, sequence, *, symbols=None, output_names=None, start=0, axes=None
+    ) -> ActivationDisplay:
+        """A fitted estimator on one sequence.
+
+        Parameters
+        ----------
+        estimator : fitted EvokeClassifier, EvokeRegressor or EvokeForecaster
+        sequence : array_like of shape (n_steps, n_features), or of a forecaster's series (n_steps,)
+        output_names : sequence of str, optional
+            By default the classes of a classifier with an output for each.
+        symbols, start, axes
+            As in `from_activations`.
+        """
+        check_is_fitted(estimator, "readout_")
+        sequence = np.asarray(sequence, dtype=np.float64)
+        if sequence.ndim not in (1, 2):
+            raise ValueError(f"sequence must be one sequence, 2-D, got shape {sequence.shape}")
+        activations = estimator.transform(sequence)
+        outputs = estimator.readout_.decide(activations)
+        if output_names is None and len(getattr(estimator, "classes_", ())) == outputs.shape[1] > 1:
+            output_names = [str(label) for label in estimator.classes_]
+        return cls.from_activations(
+            activations, outputs=outputs, inputs=sequence.reshape(len(sequence), -1), symbols=symbols,
+            output_names=output_names, start=start, axes=axes,
+        )  # fmt: skip
+
+    @classmethod
+    def from_activations(
+        cls, activations, *, outputs=None, inputs=None, symbols=None, output_names=None, start=0, axes=None
+    ) -> ActivationDisplay:
+        """Activations of a network, of `evoke.lstm.forward` say.
+
+        Parameters
+        ----------
+        activations : array_like of shape (n_steps, n_cells)
+        outputs : array_like of shape (n_steps, n_outputs), optional
+        inputs : array_like of shape (n_steps, n_features), optional
+        symbols : str or sequence of str of length n_steps, optional
+            Drawn in the place of `inputs`.
+        output_names : str or sequence of str of length n_outputs, optional
+        start : int, default=0
+            Time of the first step.
+        axes : sequence of matplotlib Axes, Figure or SubFigure, optional
+            Axes to draw into, one for the activations and one for each of `outputs` and `symbols` or `inputs`, or a
+            figure to make them in. By default a new figure of pyplot.
+
+        Raises
+        ------
+        ValueError
+            Arrays of other shapes.
+        """
+        activations = to_floats("activations", activations, 2)
+        n_steps = len(activations)
+        if outputs is not None:
+            outputs = to_floats("outputs", outputs, 2)
+        if inputs is not None:
+            inputs = to_floats("inputs", inputs, 2)
+        for name, values in (("outputs", outputs), ("inputs", inputs), ("symbols", symbols)):
+            if values is not None and len(values) != n_steps:
+                raise ValueError(f"{name} must have the {n_steps} steps of activations, got {len(values)}")
+        if output_names is not None:
+            n_outputs = 0 if outputs is None else outputs.shape[1]
+            if len(output_names) != n_outputs:
+                raise ValueError(f"output_names must name {n_outputs} outputs, got {len(output_names)}")
+        display = cls(
+            activations=activations, outputs=outputs, inputs=inputs, symbols=symbols, output_names=output_names,
+            start=start,
+        )  # fmt: skip
+        return display.plot(axes)
+
+    def plot(self, axes=None) -> ActivationDisplay:
+        """Draw into `axes`, as in `from_activations`."""
+        heights = self._heights()
+        self.axes_ = several_axes(
+            axes, len(heights), "as many as there are of activations, outputs, and symbols or inputs", self._size(),
+            sharex=True, height_ratios=heights,
+        )  # fmt: skip
+        self.figure_ = self.axes_[0].figure
+        time = self.start + np.arange(len(self.activations))
+        self._draw_cells(self.axes_[0], time)
+        self.output_lines_, self.input_lines_, self.blocks_ = [], [], []
+        if self.outputs is not None:
+            ax = self.axes_[1]
+            ax.axhline(0.0, color="0.7", linewidth=0.8)
+            self.output_lines_ = _draw_channels(ax, time, self.outputs, self.output_names)
+            ax.set_ylabel("output")
+        if self.symbols is not None:
+            self._draw_symbols(self.axes_[-1])
+        elif self.inputs is not None:
+            self.input_lines_ = _draw_channels(self.axes_[-1], time, self.inputs, None)
+            self.axes_[-1].set_ylabel("input")
+        for ax in self.axes_:
+            ax.set_xlim(time[0] - 0.5, time[-1] + 0.5)
+        self.axes_[-1].set_xlabel("t")
+        return self
+
+    def _draw_cells(self, ax, time) -> None:
+        reach = float(np.abs(self.activations[np.isfinite(self.activations)]).max(initial=0.0))
+        if not 0.0 < reach < 0.5:  # small ones are drawn larger
+            reach = max(1.0, reach)
+        n_cells = self.activations.shape[1]
+        self.lines_ = []
+        for k, values in enumerate(self.activations.T):
+            ax.axhspan(k - _HALF_BAND, k + _HALF_BAND, color="0.95", linewidth=0, zorder=0)
+            ax.axhline(k, color="0.8", linewidth=0.6, zorder=0.5)
+            heights = k - _HALF_BAND / reach * values  # y points down
+            self.lines_ += ax.plot(time, heights, color=COLOURS[0], linewidth=1.0)
+        every = -(-n_cells // 20)
+        ax.set_yticks(range(0, n_cells, every), [str(k + 1) for k in range(0, n_cells, every)])
+        ax.set(ylim=(n_cells - 0.5, -0.5), ylabel=f"cell (bands: ±{reach:.2g})")
+
+    def _draw_symbols(self, ax) -> None:
+        ax.set(ylim=(0.0, 1.0), yticks=[])
+        first = self.start
+        for k, (symbol, steps) in enumerate(groupby(self.symbols)):
+            length = len(list(steps))
+            self.blocks_.append((str(symbol), first, first + length))
+            ax.axvspan(first - 0.5, first + length - 0.5, color="0.9" if k % 2 else "0.78", linewidth=0)
+            if length * _MOST_LETTERS >= len(self.symbols):
+                ax.text(first + (length - 1) / 2, 0.5, str(symbol), ha="center", va="center_baseline", fontsize="small")
+            first += length
+        if len(self.blocks_) <= _MOST_GUIDES:
+            for _, begin, _ in self.blocks_[1:]:
+                for other in self.axes_[:-1]:
+                    other.axvline(begin - 0.5, color="0.6", linewidth=0.6, linestyle=":", zorder=0.7)
+
+    def _heights(self) -> list[float]:
+        """Inches of every panel."""
+        heights = [min(0.8 + 0.4 * self.activations.shape[1], 6.0)]
+        if self.outputs is not None:
+            heights.append(1.4)
+        if self.symbols is not None:
+            heights.append(0.22)
+        elif self.inputs is not None:
+            heights.append(1.1)
+        return heights
+
+    def _size(self) -> tuple[float, float]:
+        return 8.0, 0.7 + sum(self._heights())
+
+
+def _draw_channels(ax: Any, time: FloatArray, values: FloatArray, names: Any) -> list[Any]:
+    """Lines over time in colours of their own as far as these go, beyond them all in grey."""
+    few = values.shape[1] <= len(COLOURS)
+    lines = []
+    for k, column in enumerate(values.T):
+        lines += ax.plot(time, column, color=COLOURS[k] if few else "0.4", linewidth=1.0)
+        if names is not None and few:
+            lines[-1].set_label(names[k])
+    if names is not None and few:
+        ax.legend(loc="center left", bbox_to_anchor=(1.0, 0.5), fontsize="small", frameon=False)
+    return lines
