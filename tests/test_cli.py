@@ -288,6 +288,27 @@ def test_broken_thundersvm(tmp_path):
     assert_one_line(done, 1, "thundersvm", str(library))
 
 
+def test_figure_of_the_runs(here, tmp_path):
+    pytest.importorskip("matplotlib")
+    done = here(*SMALL, "--plot", str(tmp_path / "a.svg"))
+    assert (done.returncode, done.stderr) == (0, "")
+    assert_clean(tmp_path, "a.svg")
+    assert "</svg>" in (tmp_path / "a.svg").read_text()
+
+
+def test_no_run_of_the_strings_to_draw(here, tmp_path, monkeypatch):
+    pytest.importorskip("matplotlib")
+
+    def fail(*arguments):
+        raise FloatingPointError("all lost")
+
+    monkeypatch.setattr(grammar, "run_anbncn", fail)
+    done = here(*SMALL, "--plot", str(tmp_path / "a.png"))
+    assert done.returncode == 1
+    assert done.stderr.endswith("; no run to draw; nothing written\n")
+    assert_clean(tmp_path)
+
+
 # ---- superimposed sines
 
 

@@ -1,31 +1,22 @@
+"""The displays of any evolution and any series, and what all displays share."""
+
 import subprocess
 import sys
 from io import BytesIO
 
 import numpy as np
 import pytest
-
-pytest.importorskip("matplotlib")
-
-import matplotlib as mpl
-import matplotlib.image
-
-mpl.use("Agg")
-
-import matplotlib.pyplot as plt
 from sklearn.exceptions import NotFittedError
 
 from evoke import EvokeClassifier, EvokeForecaster, reproduce, tasks
 from evoke.plot import FreeRunDisplay, HistoryDisplay, check_picture, picture
+from figures import legend
+
+mpl = pytest.importorskip("matplotlib")
+plt = pytest.importorskip("matplotlib.pyplot")
 
 FIELDS = ("best_fitness", "generation_best", "generation_median", "train_error", "validation_error")
 Y = tasks.superimposed_sines(2, 60)
-
-
-@pytest.fixture(autouse=True)
-def closed():
-    yield
-    plt.close("all")
 
 
 @pytest.fixture(scope="module")
@@ -53,7 +44,7 @@ def test_series_output_and_error_are_drawn():
 def test_several_runs_have_an_axis_each():
     display = FreeRunDisplay.from_predictions(Y, {"a": Y, "b": 2 * Y})
     assert [ax.get_title() for ax in display.axes_] == ["a", "b", ""]
-    assert [text.get_text() for text in display.axes_[-1].get_legend().get_texts()] == ["a", "b"]
+    assert legend(display.axes_[-1]) == ["a", "b"]
     display.figure_.canvas.draw()  # also with errors of zero on a logarithmic axis
 
 
@@ -125,8 +116,7 @@ def test_fitness_and_bursts_are_drawn():
         "best_fitness": [[1, 9], [2, 4], [3, 4]],
     }
     assert [segment[:, 0].tolist() for segment in display.bursts_.get_segments()] == [[2, 2]]
-    labels = [text.get_text() for text in display.ax_.get_legend().get_texts()]
-    assert labels == ["burst", "median of the generation", "best of the generation", "best so far"]
+    assert legend(display.ax_) == ["burst", "median of the generation", "best of the generation", "best so far"]
     assert (display.ax_.get_xlabel(), display.ax_.get_ylabel()) == ("generation", "fitness")
     display.figure_.canvas.draw()
 

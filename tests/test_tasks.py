@@ -82,6 +82,7 @@ def test_any_numbers_in_any_order():
         lambda n: tasks.anbncn([1, n]),
         lambda n: tasks.anbncn_accepted(None, n),
         lambda n: tasks.anbncn_accepts(None, n),
+        lambda n: tasks.anbncn_margins(None, n),
     ],
 )
 @pytest.mark.parametrize(
@@ -142,6 +143,26 @@ def test_nan_rejects():
             decisions[decisions > 0] = np.nan
 
     assert tasks.anbncn_accepted(Counter(fail), 9) == 2
+    margins, accepted = tasks.anbncn_margins(Counter(fail), 9)
+    assert np.flatnonzero(np.isnan(margins)).tolist() == np.flatnonzero(~accepted).tolist() == [2]
+
+
+@pytest.mark.parametrize("rows_at_once", [1, 11, 65536])
+def test_margins_are_the_least_decisions_on_the_right_side(monkeypatch, rows_at_once):
+    monkeypatch.setattr(tasks, "ROWS_AT_ONCE", rows_at_once)
+
+    def bend(n, decisions):
+        decisions *= 2 * n
+        if n == 2:
+            decisions[3, 1] = 0.25  # the right b, hardly
+        if n == 4:
+            decisions[0, 3] = 1.5  # the end, at once
+        if n == 5:
+            decisions[decisions < 0] = 0.0  # which says no
+
+    margins, accepted = tasks.anbncn_margins(Counter(bend), 6)
+    assert margins.tolist() == [1.0, 0.25, 3.0, -1.5, 0.0, 6.0]
+    assert accepted.tolist() == [True, True, True, False, True, True]
 
 
 @pytest.mark.parametrize("rows_at_once", [1, 4, 10, 11, 12, 31, 50])
@@ -397,9 +418,11 @@ def test_strings_are_asked_for_by_numbers_that_fit_in_memory(n):
 def test_accepted_names_test_max(test_max):
     with pytest.raises((ValueError, TypeError), match=r"^test_max must be"):
         tasks.anbncn_accepted(None, test_max)
+    with pytest.raises((ValueError, TypeError), match=r"^test_max must be"):
+        tasks.anbncn_margins(None, test_max)
 
 
-@pytest.mark.parametrize("call", [tasks.anbncn_accepted, tasks.anbncn_accepts])
+@pytest.mark.parametrize("call", [tasks.anbncn_accepted, tasks.anbncn_accepts, tasks.anbncn_margins])
 def test_accepted_names_what_is_no_model(call):
     with pytest.raises(TypeError, match=r"^model must have the method \w+, got 3"):
         call(3, 5)

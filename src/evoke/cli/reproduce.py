@@ -32,6 +32,7 @@ _OPTIONS_OF_ONE = (
     click.option("--readout", type=click.Choice(["svm", "lssvm", "pinv"]), default="svm",
                  help="What reads the network: SVMs (Evoke), least-squares SVMs, the pseudoinverse (PI-Evolino)."),
     click.option("--json", "json_file", type=Target(), help="Write the result to this file as JSON."),
+    click.option("--plot", type=Target(), help="Draw the runs (anbncn), the typical run (sines): FILE.png, ..."),
 )  # fmt: skip
 _TEST_MAX = click.option("--test-max", type=click.IntRange(min=1), default=2000, help="Longest n of the test.")
 
@@ -56,25 +57,23 @@ def reproduce() -> None:
 @_options(_OPTIONS_OF_ONE)
 @_TEST_MAX
 @click.option("--out", type=Target(), help="Write anbncn-N<n-max>.json and .md to this folder.")
-def anbncn(n_max: int, json_file: Path | None, out: Path | None, **arguments: Any) -> None:
+def anbncn(n_max: int, **arguments: Any) -> None:
     """The context-sensitive language a^n b^n c^n (table 1)."""
-    _one("anbncn", {"n_max": n_max}, arguments, json_file, out)
+    _one("anbncn", {"n_max": n_max}, **arguments)
 
 
 @reproduce.command()
 @click.option("--waves", type=click.IntRange(1, 8), default=2, help="Number of sines.")
 @_options(_OPTIONS_OF_ONE)
 @click.option("--out", type=Target(), help="Write sines-<waves>.json and .md to this folder.")
-@click.option("--plot", type=Target(), help="Draw the typical run to this file; FILE.png, .svg, ...")
-def sines(waves: int, json_file: Path | None, out: Path | None, plot: Path | None, **arguments: Any) -> None:
+def sines(waves: int, **arguments: Any) -> None:
     """Superimposed sine waves, continued by a network left to itself (section 3.2)."""
-    _one("sines", {"waves": waves}, arguments, json_file, out, plot)
+    _one("sines", {"waves": waves}, **arguments)
 
 
 def _one(
-    task: str, size: dict[str, int], arguments: dict[str, Any], json_file: Path | None, out: Path | None,
-    plot: Path | None = None,
-) -> None:  # fmt: skip
+    task: str, size: dict[str, int], json_file: Path | None, out: Path | None, plot: Path | None, **arguments: Any
+) -> None:
     """One experiment: the table on stdout, the result in files."""
     with one_line_errors(), few_warnings():
         json_targets, markdown_targets = [check_target(json_file)] if json_file else [], []
@@ -97,12 +96,13 @@ def _one(
         for path in markdown_targets:
             write(path, table)
         written = json_targets + markdown_targets
-        if plot and result["free_run"]:
+        to_draw = result["runs" if task == "anbncn" else "free_run"]
+        if plot and to_draw:
             _draw([result], plot)
             written.append(plot)
     print_text(table)
     reasons = [_reason(result)] if result["interrupted"] or result["unfinished"] else []
-    if plot and not result["free_run"]:
+    if plot and not to_draw:
         reasons.append("no run to draw")
     if reasons:
         files = ", ".join(map(str, written))
@@ -185,9 +185,15 @@ def _check_picture(path: Path) -> None:
 
 
 def _draw(results: list[dict[str, Any]], path: Path) -> None:
-    from evoke.plot import FreeRunDisplay, picture
+    """The figure of results of one task."""
+    from evoke.plot import FreeRunDisplay, GeneralisationDisplay, picture
 
-    write(path, picture(lambda figure: FreeRunDisplay.from_results(results, axes=figure), path.suffix[1:].lower()))
+    def draw(figure: Any) -> Any:
+        if results[0]["task"] == "anbncn":
+            return GeneralisationDisplay.from_results(results, ax=figure)
+        return FreeRunDisplay.from_results(results, axes=figure)
+
+    write(path, picture(draw, path.suffix[1:].lower()))
 
 
 def _reason(result: dict[str, Any]) -> str:
