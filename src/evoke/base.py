@@ -268,7 +268,7 @@ class SequenceEstimator(  # scikit-learn would make one frame of all sequences: 
         """Sequences, targets, the pair of those held out or None, and what is learned of the features."""
         self._check_parameters()
         given, X = X, as_sequences(X, lengths)
-        features = Features(given, X)
+        features = Features(given, X.rows, X.container == "list")
         y = with_weights(as_targets(y, X), sample_weight, X)
         if (X_val is None) != (y_val is None):
             raise ValueError("X_val and y_val go together: one of them is missing")
@@ -277,7 +277,7 @@ class SequenceEstimator(  # scikit-learn would make one frame of all sequences: 
                 raise ValueError("sample_weight_val goes with X_val and y_val, which are missing")
             return X, y, None, vars(features)
         given, X_val = X_val, as_sequences(X_val, name="X_val", n_columns=X.rows.shape[1])
-        check_features(features, given, X_val, "X_val")
+        check_features(features, given, X_val.rows, X_val.container == "list", "X_val")
         y_val = with_weights(as_targets(y_val, X_val, name="y_val"), sample_weight_val, X_val, "sample_weight_val")
         if y_val.per_sequence != y.per_sequence or y_val.values.shape[1:] != y.values.shape[1:]:
             raise ValueError("y_val must be of the same kind as y: one a step or one a sequence, as many outputs")
@@ -286,7 +286,7 @@ class SequenceEstimator(  # scikit-learn would make one frame of all sequences: 
     def _checked(self, X, lengths) -> Sequences:
         check_is_fitted(self, "readout_")
         sequences = as_sequences(X, lengths)
-        check_features(self, X, sequences)
+        check_features(self, X, sequences.rows, sequences.container == "list")
         return sequences
 
     def _apply(self, answer: Callable[[FloatArray], NDArray[Any]], X, lengths):

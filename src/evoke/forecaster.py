@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from evoke import _evaluate, _lstm
 from evoke.base import BaseEvoke, rows_behind_washout
+from evoke.frames import Features, check_features
 from evoke.parameters import check_choice, check_integer, check_positive
 from evoke.persistent import check_flags, check_values
 from evoke.sequences import Sequences, Targets, share_prefixes, to_array
@@ -216,7 +217,9 @@ class EvokeForecaster(BaseEvoke):
         self._check_parameters()
         series = as_series(y)
         y = series.sequences
-        external = as_external(X, y.lengths, y.container == "list", None, "X", "y")
+        several = y.container == "list"
+        external = as_external(X, y.lengths, several, None, "X", "y")
+        features = {"n_features_in_": 0} if X is None else vars(Features(X, external, several))
         inputs = inputs_of(y, external, self.feedback_scale)
         held_out = self._held_out(y_val, X_val, series, external.shape[1], sample_weight_val)
         targets = with_weights(Targets(y.rows, False), sample_weight, y)
@@ -236,8 +239,8 @@ class EvokeForecaster(BaseEvoke):
         def learned(genome: FloatArray) -> dict[str, Any]:
             offsets = np.array([0, last.stop - last.start])
             _, states = _lstm.sequences(genome, inputs.rows[last], offsets, problem.cell, problem.gate_bias)
-            return {
-                "n_features_in_": external.shape[1], "n_outputs_": y.rows.shape[1], "_flat": series.flat,
+            return features | {
+                "n_outputs_": y.rows.shape[1], "_flat": series.flat,
                 "_feedback_scale": feedback_scale, "_state": states[0], "_last": y.rows[-1].copy(),
             }  # fmt: skip
 
@@ -314,8 +317,15 @@ class EvokeForecaster(BaseEvoke):
         """The series and the activations of the network that is told them."""
         series = self._checked(y, name)
         lengths, several = series.sequences.lengths, series.sequences.container == "list"
-        external = as_external(X, lengths, several, self.n_features_in_, "X", name)
+        external = self._external(X, lengths, several, name)
         return series, self._activations(inputs_of(series.sequences, external, self._feedback_scale))
+
+    def _external(self, X, lengths, several: bool, of: str) -> FloatArray:
+        """Rows of the external inputs, whose features must be those of `fit`."""
+        external = as_external(X, lengths, several, self.n_features_in_, "X", of)
+        if X is not None:
+            check_features(self, X, external, several)
+        return external
 
     def _checked(self, y, name: str) -> Series:
         check_is_fitted(self, "readout_")
@@ -357,16 +367,14 @@ class EvokeForecaster(BaseEvoke):
         if n_steps > MOST_STEPS:
             raise ValueError(f"n_steps must be at most {MOST_STEPS}, got {n_steps!r}")
         if context is None:
-            external = as_external(X, np.array([n_steps]), False, self.n_features_in_, "X", "what is generated")
+            external = self._external(X, np.array([n_steps]), False, "what is generated")
             state, last = self._state, self._last
         else:
             series = self._checked(context, "context").sequences
             if series.container != "2d":
                 raise ValueError("context must be one series, got a list")
             told = len(series.rows)
-            external = as_external(
-                X, np.array([told + n_steps]), False, self.n_features_in_, "X", "context with what is generated"
-            )
+            external = self._external(X, np.array([told + n_steps]), False, "context with what is generated")
             inputs = inputs_of(series, external[:told], self._feedback_scale)
             _, states = _lstm.sequences(self.genome_, inputs.rows, inputs.offsets, self._cell, self._gate_bias)
             state, last, external = states[0], series.rows[-1], external[told:]

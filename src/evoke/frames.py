@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 
-from evoke.sequences import Sequences
-
 __all__ = ["Features", "as_frames", "check_features"]
+
+FloatArray = NDArray[np.float64]
 
 
 class Features(BaseEstimator):
@@ -22,23 +24,34 @@ class Features(BaseEstimator):
         Only where X is a data frame, or a list of them, whose columns have names that are text.
     """
 
-    def __init__(self, X: Any, sequences: Sequences):
-        validate_data(self, _representative(X, sequences, "X"), skip_check_array=True)
+    def __init__(self, X: Any, rows: FloatArray, several: bool):
+        validate_data(self, _representative(X, rows, several, "X"), skip_check_array=True)
 
 
-def check_features(model: BaseEstimator, X: Any, sequences: Sequences, name: str = "X") -> None:
-    """Compare the features of X with those that `model` has learned, with the errors and warnings of scikit-learn."""
-    validate_data(model, _representative(X, sequences, name), reset=False, skip_check_array=True)
+def check_features(model: BaseEstimator, X: Any, rows: FloatArray, several: bool, name: str = "X") -> None:
+    """Compare the features of X with those that `model` has learned, with the errors and warnings of scikit-learn.
+
+    Parameters
+    ----------
+    model : estimator
+    X : data frame or array, or if `several` a list of such
+    rows : ndarray of shape (n_rows, n_features)
+        What X holds.
+    several : bool
+    name : str
+        What errors call X.
+    """
+    validate_data(model, _representative(X, rows, several, name), reset=False, skip_check_array=True)
 
 
-def _representative(X: Any, sequences: Sequences, name: str) -> Any:
+def _representative(X: Any, rows: FloatArray, several: bool, name: str) -> Any:
     """What has the features of all sequences: a data frame if they are such, else a row of numbers."""
     if hasattr(X, "columns"):
         return X
-    frames = list(X) if sequences.container == "list" else []
+    frames = list(X) if several else []
     named = [i for i, frame in enumerate(frames) if hasattr(frame, "columns")]
     if not named:
-        return sequences.rows[:1]
+        return rows[:1]
     if len(named) < len(frames):
         other = next(i for i in range(len(frames)) if i not in named)
         raise ValueError(f"{name}[{named[0]}] is a data frame, {name}[{other}] is not")
