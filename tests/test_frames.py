@@ -1,6 +1,7 @@
 """Data frames: names of features that are remembered, and frames of activations."""
 
 import pickle
+from itertools import pairwise
 
 import numpy as np
 import pandas as pd
@@ -17,7 +18,7 @@ TINY = dict(n_cells=3, n_generations=2, subpopulation_size=4, n_trials=2, random
 LENGTHS = [5, 3, 4, 6]
 LONG = pd.DataFrame(np.random.default_rng(0).normal(size=(18, 2)), columns=["a", "b"], index=np.arange(18) * 10)
 CUTS = np.cumsum([0, *LENGTHS])
-FRAMES = [LONG.iloc[begin:end] for begin, end in zip(CUTS[:-1], CUTS[1:], strict=True)]
+FRAMES = [LONG.iloc[begin:end] for begin, end in pairwise(CUTS)]
 ARRAYS = [frame.to_numpy() for frame in FRAMES]
 STEPS = [frame["a"] > 0 for frame in FRAMES]  # Series
 ESTIMATORS = [EvokeClassifier, EvokeRegressor]
@@ -71,7 +72,7 @@ def test_names_that_are_missing_on_one_side_are_warned_of(model):
     plain = type(model)(**TINY).fit(ARRAYS, STEPS)
     with pytest.warns(UserWarning, match="X has feature names, but .* was fitted without feature names"):
         plain.predict(FRAMES)
-    with pytest.raises(ValueError, match="X has 1 features, but .* is expecting 2 features as input"):
+    with pytest.raises(ValueError, match=r"X has 1 features, but .* is expecting 2 features as input"):
         plain.predict([x[:, :1] for x in ARRAYS])
 
 
