@@ -63,8 +63,9 @@ def test_lengths_are_heard_by_both_halves_of_fit_transform(estimator):
     y = np.concatenate(Y[estimator])
     expected = np.concatenate(estimator(**TINY).fit(X, Y[estimator]).transform(X))
     np.testing.assert_array_equal(estimator(**TINY).fit_transform(FLAT, y, lengths=LENGTHS), expected)
-    weighted = estimator(**TINY).fit(X, Y[estimator], sample_weight=WEIGHTS).transform(X)
-    for phi, same in zip(estimator(**TINY).fit_transform(X, Y[estimator], sample_weight=WEIGHTS), weighted, strict=True):
+    weighted = estimator(**TINY).fit_transform(X, Y[estimator], sample_weight=WEIGHTS)
+    expected = estimator(**TINY).fit(X, Y[estimator], sample_weight=WEIGHTS).transform(X)
+    for phi, same in zip(weighted, expected, strict=True):
         np.testing.assert_array_equal(phi, same)
 
 

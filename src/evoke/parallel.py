@@ -39,7 +39,8 @@ def in_threads(n_jobs: int | None) -> bool:
 def _in_force(n_jobs: int | None) -> tuple[Any, int]:
     """The backend, and the jobs that are meant."""
     backend, in_force = get_active_backend(prefer="threads")
-    return backend, in_force if n_jobs is None else n_jobs
+    meant = in_force if n_jobs is None else n_jobs
+    return backend, 1 if meant is None else meant  # None in force: within a worker of joblib
 
 
 def n_workers(n_jobs: int | None, most: int) -> int:
