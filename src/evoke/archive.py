@@ -29,6 +29,7 @@ FORMAT = 1
 _HEADER = "header.json"
 _MOST_BYTES = 2**32  # of a file
 _MOST_HEADER = 2**24  # as Python's objects it takes up to 30 times as much
+_MOST_EMPTY = 2**20  # length of an array with nothing in it
 _KINDS = "biufUS"
 # The header of an .npy, format 1.0, as NumPy writes it for arrays of these kinds in C order
 _NPY = re.compile(
@@ -98,7 +99,7 @@ def read_archive(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str
         if status.st_size > _MOST_BYTES:
             raise ValueError(f"too large: {status.st_size} bytes, at most {_MOST_BYTES} are allowed")
     with open(path, "rb") as file:
-        content = file.read(_MOST_BYTES)
+        content = file.read(status.st_size)
     with refusing(path):
         header, arrays = _unpack(content)
         _check_format(header)
@@ -120,64 +121,57 @@ def refusing(path: str | os.PathLike[str]) -> Iterator[None]:
 def _unpack(content: bytes) -> tuple[Any, dict[str, NDArray[Any]]]:
     try:
         archive = zipfile.ZipFile(io.BytesIO(content))
-        members = archive.infolist()
     except Exception as error:
-        what = "empty" if not content else "cut, corrupt or of another kind"
-        raise ValueError(f"it is {what} ({error})") from error
+        raise ValueError(f"it is {'cut, corrupt or of another kind' if content else 'empty'} ({error})") from error
+    members = archive.infolist()
     names = [member.filename for member in members]
-    if len(set(names)) < len(names):
-        raise ValueError("two of its entries have the same name")
     if _HEADER not in names:
         raise ValueError(f"a zip file without {_HEADER}, not written by evoke")
+    if len(set(names)) < len(names):
+        raise ValueError("two of its entries have the same name")
+    if any(member.compress_type != zipfile.ZIP_STORED for member in members):
+        raise ValueError("its entries are compressed, not written by evoke")
     if sum(member.file_size for member in members) > len(content):
         raise ValueError("its entries claim to be larger than the file")
-    parts = {member.filename: _read_member(archive, member) for member in members}
-    header = _parse_json(parts.pop(_HEADER))
-    return header, {_name_of_array(name): _parse_array(name, part) for name, part in parts.items()}
+    parts = {}
+    for member in members:
+        try:
+            parts[member.filename] = _parse(member, archive.read(member))  # which checks the CRC
+        except MemoryError:
+            raise
+        except Exception as error:
+            raise ValueError(f"{member.filename} is corrupt: {error or type(error).__name__}") from error
+    return parts.pop(_HEADER), {name.removesuffix(".npy"): part for name, part in parts.items()}
 
 
-def _read_member(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> bytes:
-    if member.compress_type != zipfile.ZIP_STORED or member.flag_bits & 1:
-        raise ValueError(f"{member.filename} is compressed or encrypted")
-    if member.filename == _HEADER and member.file_size > _MOST_HEADER:
-        raise ValueError(f"{_HEADER} is too large: {member.file_size} bytes")
-    try:
-        part = archive.read(member)  # checks the CRC
-    except Exception as error:
-        raise ValueError(f"{member.filename} is cut or corrupt ({error})") from error
+def _parse(member: zipfile.ZipInfo, part: bytes) -> Any:
     if len(part) != member.file_size:
-        raise ValueError(f"{member.filename} is cut")
-    return part
+        raise ValueError("it is cut")
+    if member.filename == _HEADER:
+        if len(part) > _MOST_HEADER:
+            raise ValueError(f"{len(part)} bytes are too many")
+        return json.loads(part.decode(), parse_float=_finite, parse_constant=_finite)
+    if not member.filename.endswith(".npy"):
+        raise ValueError("it does not belong here")
+    return _parse_array(part)
 
 
-def _name_of_array(name: str) -> str:
-    if not name.endswith(".npy"):
-        raise ValueError(f"{name} does not belong into it")
-    return name.removesuffix(".npy")
-
-
-def _parse_array(name: str, part: bytes) -> NDArray[Any]:
+def _parse_array(part: bytes) -> NDArray[Any]:
     """The array of an .npy whose size is what its header says."""
     found = _NPY.match(part)
     if not found or found.end() != 10 + int.from_bytes(part[8:10], "little"):
-        raise ValueError(f"{name} is no array of numbers or strings as evoke writes it")
+        raise ValueError("no array of numbers or strings as evoke writes them")
     dtype = np.dtype(found[1].decode())
     shape = tuple(int(length) for length in found[2].decode().split(",") if length.strip())
-    if dtype.itemsize == 0 or math.prod(shape) * dtype.itemsize != len(part) - found.end():
-        raise ValueError(f"{name} says that it has shape {shape} of dtype {dtype}, but has {len(part)} bytes")
+    size = len(part) - found.end()
+    if math.prod(shape) * dtype.itemsize != size or math.prod(n or 1 for n in shape) > max(size, _MOST_EMPTY):
+        raise ValueError(f"{size} bytes are not an array of shape {shape} and dtype {dtype}")
     array = np.frombuffer(part, dtype, offset=found.end()).reshape(shape).copy()
     if dtype.kind == "b" and array.view(np.uint8).max(initial=0) > 1:
-        raise ValueError(f"{name} holds bytes that are no booleans")
+        raise ValueError("bytes that are no booleans")
     if dtype.kind == "U" and array.reshape(-1).view(f"{dtype.str[0]}u4").max(initial=0) > sys.maxunicode:
-        raise ValueError(f"{name} holds numbers that are no characters")
+        raise ValueError("numbers that are no characters")
     return array
-
-
-def _parse_json(text: bytes) -> Any:
-    try:
-        return json.loads(text.decode(), parse_float=_finite, parse_constant=_finite)
-    except Exception as error:  # also RecursionError
-        raise ValueError(f"{_HEADER} cannot be read ({type(error).__name__}: {error})") from error
 
 
 def _finite(text: str) -> float:

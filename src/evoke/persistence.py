@@ -32,9 +32,9 @@ _HOMES = {
     "SVC": "evoke.svm",
     "SVR": "evoke.svm",
 }
-# Those of NumPy and, by the name in their state, the largest position in their buffer: beyond it they would read on.
-_BIT_GENERATORS = {
-    "MT19937": ("pos", 624), "PCG64": None, "PCG64DXSM": None, "Philox": ("buffer_pos", 4), "SFC64": None,
+# Those of NumPy and the largest position in the buffer that some of them have: they do not check it.
+_BIT_GENERATORS: dict[str, dict[str, int]] = {
+    "MT19937": {"pos": 624}, "PCG64": {}, "PCG64DXSM": {}, "Philox": {"buffer_pos": 4}, "SFC64": {},
 }  # fmt: skip
 _MOST_POOL = 1024  # of a SeedSequence, whose work grows with its square
 
@@ -44,7 +44,7 @@ def save(model: Persistent, path: str | os.PathLike[str]) -> None:
     name = type(model).__name__
     if name not in _HOMES or type(model) is not _class(name):
         raise TypeError(f"only evoke's own estimators can be saved, got {type(model)}; pickle can store it")
-    check_is_fitted(model)
+    check_is_fitted(model, ["readout_", "intercept_"], all_or_any=any)
     model._check_fitted()
     arrays: Arrays = {}
     parameters = {key: value for key, value in model.get_params(deep=False).items() if key != "callbacks"}
@@ -233,9 +233,9 @@ def _seed_sequence(state: dict[str, Any]) -> SeedSequence:
 
 def _bit_generator(state: dict[str, Any]) -> Any:
     name = state["bit_generator"]
-    position = _BIT_GENERATORS[name]
-    if position and not 0 <= {**state, **state["state"]}[position[0]] <= position[1]:
-        raise ValueError(f"{position[0]} of {name} is out of its range")
+    for part in (state, state["state"]):
+        if not all(0 <= part.get(position, 0) <= most for position, most in _BIT_GENERATORS[name].items()):
+            raise ValueError(f"the position of {name} in its buffer is out of range")
     bit_generator = getattr(np.random, name)(0)
     bit_generator.state = {key: content for key, content in state.items() if key not in ("has_gauss", "gauss")}
     return bit_generator
@@ -249,7 +249,7 @@ def _random_state(state: dict[str, Any]) -> RandomState:
 
 def _esp(state: dict[str, Any]) -> ESP:
     lengths = state["lengths"].tolist()
-    if len(state["weights"]) != sum(lengths) * state["subpopulation_size"] or state["asked"] != 0:
+    if state["weights"].size != sum(lengths) * state["subpopulation_size"] or state["asked"] != 0:
         raise ValueError("the populations of ESP are not of the size that is stated")  # before room is made for them
     names = ("subpopulation_size", "n_trials", "mutation_scale", "burst_patience", "burst_scale", "credit")
     weight_range = state["weight_range"].tolist()

@@ -71,8 +71,8 @@ class Persistent(BaseEstimator):
 
 
 def check_values(name: str, array: Any, shape: tuple[int | None, ...]) -> None:
-    """Finite float64 in C order; None stands for any length."""
-    if not (isinstance(array, np.ndarray) and array.dtype == np.float64 and array.flags.c_contiguous):
+    """Finite float64; None stands for any length."""
+    if not (isinstance(array, np.ndarray) and array.dtype == np.float64):
         raise ValueError(f"{name} must be an array of float64, got {array!r:.50}")
     if array.ndim != len(shape) or any(m is not None and n != m for n, m in zip(array.shape, shape, strict=True)):
         raise ValueError(f"{name} must have shape {shape}, got {array.shape}")
