@@ -4,6 +4,7 @@ import copy
 import io
 import json
 import os
+import re
 import subprocess
 import sys
 import tracemalloc
@@ -44,29 +45,29 @@ def path(tmp_path):
 
 
 def use(loaded):
-    """What a model is for. It may find that numbers are too large, and nothing else may go wrong."""
-    try:
-        if isinstance(loaded, EvokeForecaster):
-            loaded.generate(3), loaded.predict_one_step(SERIES)
-        elif isinstance(loaded, EvokeClassifier):
-            loaded.predict(X), loaded.transform(X), loaded.stream().step([0.0, 1.0])
-        else:
-            loaded.predict(ROWS)
-        random_state = getattr(loaded, "random_state", None)
-        if isinstance(random_state, (np.random.Generator, np.random.RandomState)):
-            random_state.uniform(size=1000)
-    except (ValueError, FloatingPointError) as error:
-        assert "overflows" in str(error) or "diverges" in str(error)
+    """What a model is for."""
+    if isinstance(loaded, EvokeForecaster):
+        loaded.generate(3), loaded.predict_one_step(SERIES)
+    elif isinstance(loaded, EvokeClassifier):
+        loaded.predict(X), loaded.transform(X), loaded.stream().step([0.0, 1.0])
+    else:
+        loaded.predict(ROWS)
+    random_state = getattr(loaded, "random_state", None)
+    if isinstance(random_state, (np.random.Generator, np.random.RandomState)):
+        random_state.uniform(size=1000)
 
 
-def refused_or_usable(path):
-    """Whether the file was refused."""
+def is_refused(path):
+    """Whether the file is refused; otherwise the model can be used, or says that its numbers are too large."""
     try:
         loaded = evoke.load(path)
-    except ModelFileError as error:
-        assert str(path) in str(error)
+    except ModelFileError:
         return True
-    use(loaded)
+    try:
+        use(loaded)
+    except (ValueError, FloatingPointError) as error:
+        if not re.search("overflows|diverges", str(error)):
+            raise
     return False
 
 
@@ -90,7 +91,7 @@ def test_files_with_changed_bytes(name, path):
     MODELS[name].save(path)
     raw = path.read_bytes()
     refused = 0
-    for k in range(600):
+    for k in range(400):
         changed = bytearray(raw)
         if k % 3 == 0:
             del changed[int(rng.integers(len(raw))) :]
@@ -101,8 +102,8 @@ def test_files_with_changed_bytes(name, path):
             begin, end = sorted(rng.integers(len(raw), size=2).tolist())
             changed[begin:end] = rng.bytes(min(end - begin, int(rng.integers(1, 64))))
         path.write_bytes(changed)
-        refused += refused_or_usable(path)
-    assert refused > 500  # a date or a comment may change
+        refused += is_refused(path)
+    assert refused > 330  # a date or a comment may change
 
 
 @pytest.mark.parametrize("content", [
@@ -119,8 +120,8 @@ def test_other_archives(path):
     np.savez(path.with_suffix(".npz"), a=np.zeros(3))
     with pytest.raises(ModelFileError, match=r"without header\.json, not written by evoke"):
         evoke.load(path.with_suffix(".npz"))
-    write_archive(path, {"kind": "checkpoint"}, {"a": np.arange(3)})
-    with pytest.raises(ModelFileError, match="no model, but 'checkpoint'"):
+    write_archive(path, {}, {"a": np.arange(3)})
+    with pytest.raises(ModelFileError, match="no estimator None"):
         evoke.load(path)
 
 
@@ -160,7 +161,7 @@ def test_changed_headers(name, path):
     header, arrays = read_archive(path)
     refused = n = 0
     for place in [place for place in places(header) if place]:
-        for leaf in [..., *rng.choice(np.array(LEAVES, dtype=object), 5, replace=False)]:
+        for leaf in [..., *rng.choice(np.array(LEAVES, dtype=object), 2, replace=False)]:
             changed = copy.deepcopy(header)
             parent = changed
             for key in place[:-1]:
@@ -170,9 +171,9 @@ def test_changed_headers(name, path):
             else:
                 parent[place[-1]] = leaf
             path.write_bytes(pack(changed, arrays))
-            refused += refused_or_usable(path)
+            refused += is_refused(path)
             n += 1
-    assert n > 200
+    assert n > 90
     assert n / 3 < refused < n
 
 
@@ -191,7 +192,7 @@ def test_changed_arrays(name, path):
             np.zeros((0, *array.shape)), np.zeros((2**40, 0)), np.concatenate([array.reshape(-1)] * 2),
         ):  # fmt: skip
             path.write_bytes(pack(header, {**arrays, key: changed}))
-            refused += refused_or_usable(path)
+            refused += is_refused(path)
             n += 1
         path.write_bytes(pack(header, {other: arrays[other] for other in arrays if other != key}))
         with pytest.raises(ModelFileError, match=key):
@@ -203,15 +204,16 @@ def test_changed_arrays(name, path):
 
 
 def header_of(**parts):
-    return {"format": 1, "evoke": "0", "kind": "model", "class": "SVC", "parameters": {}, "fitted": {}, **parts}
+    return {"format": 1, "evoke": "0", "class": "SVC", "parameters": {}, "fitted": {}, **parts}
 
 
 @pytest.mark.parametrize("header, reason", [
     (b'{"format": 1, "a": "\xff"}', "can't decode byte"), ("[" * 10**6, "recursion"),
     ("{", "Expecting"), ("", "Expecting"), ("[]", "no format"), ("{}", "no format"), ("null", "no format"),
     ('{"format": NaN}', "NaN is not finite"), ('{"format": 1, "a": 1e999}', "1e999 is not finite"),
-    ('{"format": 1, "a": -Infinity}', "-Infinity is not finite"), ('{"format": 1, "a": ' + "9" * 5000 + "}", "4300 digits"),
-    ({"format": 1}, "no model"), ({"format": True}, "no format"), ({"format": 0}, "no format"),
+    ('{"format": 1, "a": -Infinity}', "-Infinity is not finite"),
+    ('{"format": 1, "a": ' + "9" * 5000 + "}", "4300 digits"),
+    ({"format": True}, "no format"), ({"format": 0}, "no format"),
     ({"format": 10**30, "evoke": "7"}, "newer than 1: update evoke"), (header_of(), "n_features_in_"),
     (header_of(**{"class": "os.system"}), "no estimator 'os.system'"), (header_of(**{"class": []}), "TypeError"),
     (header_of(parameters=None), "AttributeError"), (header_of(parameters={"callbacks": []}), "unknown 'callbacks'"),
@@ -288,7 +290,7 @@ def test_small_files_take_little_memory(path):
     header, arrays = read_archive(path)
     evil = {
         "compressed": pack(b" " * 10**8, compression=zipfile.ZIP_DEFLATED),
-        "subpopulation": pack(json.dumps(header).replace('"subpopulation_size": 4', '"subpopulation_size": 999999'), arrays),
+        "subpopulation": pack(json.dumps(header).replace('population_size": 4', 'population_size": 999999'), arrays),
         "without columns": pack(header, {**arrays, "_esp.weights": np.zeros((2**31, 0))}),
         "header": pack("[" + "{}," * (2**24 // 3 + 1) + "{}]"),
     }  # fmt: skip
@@ -360,7 +362,7 @@ import evoke
 path, other = sys.argv[1:]
 models = [evoke.load(path), evoke.load(other)]
 bytes_of = {open(path, "rb").read(), open(other, "rb").read()}
-for k in range(40):
+for k in range(25):
     child = os.fork()
     if child == 0:
         while True:
@@ -374,7 +376,7 @@ print("whole", len(bytes_of))
 """
     done = subprocess.run([sys.executable, "-c", code, path, path.with_name("other")], capture_output=True, text=True)
     assert done.stdout == "whole 2\n", done.stderr
-    left = {name for name in os.listdir(path.parent)} - {"other", path.name}
+    left = set(os.listdir(path.parent)) - {"other", path.name}
     assert all(name.startswith(".evoke-") and name.endswith(".tmp") for name in left)
 
 
@@ -404,7 +406,7 @@ def test_a_link_stays_a_link(path):
     use(evoke.load(path.with_name("real")))
 
 
-@pytest.mark.parametrize("array", [np.array([None]), np.zeros(1, dtype=complex), np.array(["2026-01-01"], dtype="M8[s]"),
+@pytest.mark.parametrize("array", [np.array([None]), np.zeros(1, dtype=complex), np.zeros(1, dtype="M8[s]"),
                                    np.zeros(1, dtype=[("a", float)])], ids=repr)  # fmt: skip
 def test_arrays_that_no_file_can_hold(array, path):
     with pytest.raises(ValueError, match="a has dtype"):
@@ -418,7 +420,8 @@ def test_arrays_that_no_file_can_hold(array, path):
 
 @pytest.mark.parametrize("array", [
     np.zeros((0, 3)), np.float64(2.5), np.arange(6.0).reshape(2, 3).T, np.array(["ä", "bc"]), np.array([b"a"]),
-    np.array([[True], [False]]), np.arange(3, dtype=">u2"), np.arange(3)[::-1], np.longdouble(1) / 3, np.float16([1, 2]),
+    np.array([[True], [False]]), np.arange(3, dtype=">u2"), np.arange(3)[::-1], np.longdouble(1) / 3,
+    np.float16([1, 2]),
 ], ids=repr)  # fmt: skip
 def test_arrays_come_back(array, path):
     write_archive(path, {"a": [1, None, "x"]}, {"a": array})

@@ -150,7 +150,8 @@ def test_names_of_features_and_weights_of_classes_come_back(tmp_path):
 
 
 @pytest.mark.parametrize("parameters", [
-    dict(gate_bias=[0, 1, -1.5]), dict(gate_bias=np.array([0.0, 1.5, -1.5])), dict(C=np.float32(0.1), tol=np.float64(1)),
+    dict(gate_bias=[0, 1, -1.5]), dict(gate_bias=np.array([0.0, 1.5, -1.5])),
+    dict(C=np.float32(0.1), tol=np.float64(1)),
     dict(n_cells=np.int16(2), verbose=np.False_, validation=0.25, n_jobs=-1), dict(readout=np.str_("pinv")),
     dict(burst_patience=None, burst_scale=0.5, credit="mean"), dict(random_state=None), dict(random_state=2**200),
     dict(random_state=np.random.SeedSequence([1, 2**90], spawn_key=(3,), n_children_spawned=4)),
@@ -185,10 +186,10 @@ class Bits(np.random.PCG64):
     """A bit generator of the user's own."""
 
 
-@pytest.mark.parametrize("model", [EvokeClassifier(), EvokeRegressor(), EvokeForecaster(), SVC(), SVR(), LSSVC(), LSSVR()])
-def test_nothing_learned_nothing_saved(model, tmp_path):
+@pytest.mark.parametrize("cls", [EvokeClassifier, EvokeRegressor, EvokeForecaster, SVC, SVR, LSSVC, LSSVR])
+def test_nothing_learned_nothing_saved(cls, tmp_path):
     with pytest.raises(NotFittedError):
-        model.save(tmp_path / "model.evk")
+        cls().save(tmp_path / "model.evk")
     assert os.listdir(tmp_path) == []
 
 

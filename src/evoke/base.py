@@ -245,7 +245,6 @@ class BaseEvoke(Persistent):
         check_choice("_cell", self._cell, _lstm.CELLS)
         check_gate_bias(self._gate_bias)
         check_integer("_washout", self._washout, 0)
-        check_integer("_first", self._first, 0)
 
     def _activations(self, inputs: Sequences) -> FloatArray:
         return _lstm.sequences(self.genome_, inputs.rows, inputs.offsets, self._cell, self._gate_bias)[0]

@@ -50,7 +50,6 @@ def save(model: Persistent, path: str | os.PathLike[str]) -> None:
     parameters = {key: value for key, value in model.get_params(deep=False).items() if key != "callbacks"}
     fitted = {key: getattr(model, key) for key in sorted(model._fitted) if hasattr(model, key)}
     header = {
-        "kind": "model",
         "class": name,
         "parameters": {key: encode(value, key, arrays) for key, value in parameters.items()},
         "fitted": {key: encode(value, key, arrays) for key, value in fitted.items()},
@@ -95,8 +94,6 @@ def load(path):
     """
     header, arrays = read_archive(path)
     with refusing(path):
-        if header.get("kind") != "model":
-            raise ValueError(f"it holds no model, but {header.get('kind')!r}")
         if header.get("class") not in _HOMES:
             raise ValueError(f"evoke {__version__} has no estimator {header.get('class')!r}")
         cls = _class(header["class"])
