@@ -516,7 +516,7 @@ def test_two_fits_at_once_do_not_overwrite_each_other(tmp_path, resume):
 def test_the_fits_of_a_grid_search_are_told_to_have_files_of_their_own(tmp_path):
     model = tiny(Checkpoint(tmp_path / "a.evk"))
     search = GridSearchCV(model, {"C": [1.0, 10.0]}, cv=2, n_jobs=2, error_score="raise")
-    with pytest.raises(ValueError, match="is of another fit: .* Every fit needs a path of its own"):
+    with pytest.raises(ValueError, match=r"is of another fit: .* Every fit needs a path of its own"):
         search.fit(np.stack([x[:4] for x in X]), [0, 1, 0, 1])
 
 
@@ -556,7 +556,7 @@ def test_nothing_is_written_without_a_finite_error(tmp_path, monkeypatch):
     def nan(_problem, genomes, _stop):
         return np.full((len(genomes), 4), np.nan)
 
-    monkeypatch.setattr("evoke.evolution.evaluate", nan)
+    monkeypatch.setattr("evoke.parallel.evaluate", nan)
     with pytest.raises(ValueError, match="no network had a finite error"):
         tiny(Checkpoint(tmp_path / "a.evk", every=1), HistoryLog(tmp_path / "a.jsonl")).fit(X, CLASSES)
     assert not (tmp_path / "a.evk").exists()
@@ -593,3 +593,57 @@ def test_the_log_follows_the_checkpoint(tmp_path, order):
         saved.write_bytes(content)
         assert_same_model(tiny(*watching).fit(X, CLASSES), straight)
         assert read_log(log) == straight.history_
+
+
+# ---- real kills
+
+
+SCRIPT = """
+import sys, threading
+import numpy as np
+from evoke import EvokeClassifier
+from evoke.callbacks import Checkpoint, HistoryLog
+
+def started(record, esp):
+    print(record["generation"], flush=True)
+
+folder, every, n_jobs = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
+rng = np.random.default_rng(0)
+X = [rng.normal(size=(30, 2)) for _ in range(6)]
+y = [rng.integers(0, 2, 30) for _ in range(6)]
+watching = [HistoryLog(folder + "/a.csv"), started, Checkpoint(folder + "/a.evk", every)]
+model = EvokeClassifier(n_cells=3, n_generations=40, n_jobs=n_jobs, callbacks=watching, random_state=0).fit(X, y)
+np.save(folder + "/predicted.npy", np.concatenate(model.predict(X)))
+"""
+
+
+@pytest.mark.skipif(os.name != "posix", reason="sends SIGKILL")
+def test_kills_at_any_moment_cost_no_more_than_since_the_last_checkpoint(tmp_path):
+    every, killed, straight = 2, tmp_path / "killed", tmp_path / "straight"
+    killed.mkdir()
+    straight.mkdir()
+    command = [sys.executable, "-c", SCRIPT]
+    subprocess.run([*command, straight, "1000", "1"], check=True, stdout=subprocess.DEVNULL)
+
+    rng, kept, n_killed = np.random.default_rng(1), 0, 0
+    while True:
+        with subprocess.Popen([*command, killed, str(every), "2"], stdout=subprocess.PIPE) as process:
+            seen = []
+            for line in process.stdout:
+                seen.append(int(line))
+                if len(seen) == 1 and n_killed < 3:
+                    threading.Timer(rng.uniform(0, 0.15), process.kill).start()
+        if process.returncode == 0:
+            break
+        assert process.returncode == -signal.SIGKILL
+        n_killed += 1
+        assert seen[0] == kept + 1  # from the file, and nothing in it was lost
+        assert seen == list(range(seen[0], seen[-1] + 1))
+        kept = load(killed / "a.evk")._esp.generation if (killed / "a.evk").exists() else 0
+        assert kept % every == 0 and seen[-1] - every <= kept <= seen[-1]
+        assert len((killed / "a.csv").read_text().splitlines()) - 1 >= seen[-1]  # what was done is in the log
+    assert n_killed == 3
+    assert_same_model(load(killed / "a.evk"), load(straight / "a.evk"))
+    assert load(killed / "a.evk").n_generations == 40
+    for name in ("a.csv", "predicted.npy"):
+        assert (killed / name).read_bytes() == (straight / name).read_bytes()
