@@ -4,6 +4,8 @@ import io
 import json
 import os
 import pickle
+import signal
+import subprocess
 import sys
 import threading
 from contextlib import contextmanager
