@@ -49,7 +49,7 @@ class BaseEvoke(Persistent):
     _regression = True
     _fitted = frozenset({
         "n_features_in_", "feature_names_in_", "genome_", "readout_", "best_fitness_", "n_evaluations_", "history_",
-        "_esp", "_cell", "_gate_bias", "_washout", "_digest", "_first",
+        "_esp", "_cell", "_gate_bias", "_washout", "_digest", "_first", "metadata_",
     })  # fmt: skip
 
     def _check_parameters(self):
@@ -245,6 +245,8 @@ class BaseEvoke(Persistent):
         check_choice("_cell", self._cell, _lstm.CELLS)
         check_gate_bias(self._gate_bias)
         check_integer("_washout", self._washout, 0)
+        if not isinstance(getattr(self, "metadata_", {}), dict):
+            raise ValueError("metadata_ must be a dict")
 
     def _activations(self, inputs: Sequences) -> FloatArray:
         return _lstm.sequences(self.genome_, inputs.rows, inputs.offsets, self._cell, self._gate_bias)[0]

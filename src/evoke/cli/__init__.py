@@ -8,6 +8,7 @@ from io import StringIO
 import click
 
 from evoke import __version__
+from evoke.cli.data import fit, generate, info, predict
 from evoke.cli.manners import PoliteGroup, one_line_errors, print_text
 from evoke.cli.reproduce import reproduce
 
@@ -31,4 +32,5 @@ def show_config_command() -> None:
     print_text(text.getvalue())
 
 
-cli.add_command(reproduce)
+for command in (fit, predict, generate, info, reproduce):
+    cli.add_command(command)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ import click
 
 from evoke.files import check_replaceable, replacing, temporary_beside
 
-__all__ = ["Target", "check_folder", "check_target", "write"]
+__all__ = ["Target", "check_folder", "check_target", "check_targets", "write"]
 
 
 class Target(click.Path):
@@ -38,6 +39,18 @@ def check_target(path: Path) -> Path:
         temporary.unlink()
     except OSError as error:
         raise click.ClickException(f"cannot write {path}: {error.strerror}") from None
+    return real
+
+
+def check_targets(targets: dict[str, Path | None], inputs: Iterable[Path | None] = ()) -> list[Path | None]:
+    """The real paths of several files to be written, by their options; none may be an input or another of them."""
+    real = [None if path is None else check_target(path) for path in targets.values()]
+    taken = {Path(os.path.realpath(path)): "it is read" for path in inputs if path is not None}
+    for option, path in zip(targets, real, strict=True):
+        if path in taken:
+            raise click.UsageError(f"{option} cannot be {targets[option]}: {taken[path]}")
+        if path is not None:
+            taken[path] = f"{option} is the same file"
     return real
 
 

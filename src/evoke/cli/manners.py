@@ -20,7 +20,7 @@ def one_line_errors() -> Iterator[None]:
     """What can go wrong without a fault of the program is told in one line, exit status 1."""
     try:
         yield
-    except (ImportError, MemoryError, OSError, RuntimeError, ValueError) as error:
+    except (ArithmeticError, ImportError, MemoryError, OSError, RuntimeError, ValueError) as error:
         raise click.ClickException(" ".join(str(error).split()) or type(error).__name__) from None
 
 

@@ -9,8 +9,9 @@ from typing import Any
 
 import click
 
-from evoke.cli.files import Target, check_folder, check_target, write
+from evoke.cli.files import Target, check_folder, check_target, check_targets, write
 from evoke.cli.manners import few_warnings, one_line_errors, print_text
+from evoke.cli.pictures import check_drawable, draw
 from evoke.cli.progress import progress_bar
 
 __all__ = ["reproduce"]
@@ -76,26 +77,21 @@ def _one(
 ) -> None:
     """One experiment: the table on stdout, the result in files."""
     with one_line_errors(), few_warnings():
-        json_targets, markdown_targets = [check_target(json_file)] if json_file else [], []
-
         from evoke.reproduce import file_stem, markdown
 
+        targets = {"--json": json_file, "--plot": plot}
         if out:
-            check_folder(out)
-            stem = file_stem(task, **size)
-            json_targets.append(check_target(out / f"{stem}.json"))
-            markdown_targets.append(check_target(out / f"{stem}.md"))
+            stem = check_folder(out) / file_stem(task, **size)
+            targets |= {f"--out {suffix}": Path(f"{stem}{suffix}") for suffix in (".json", ".md")}
+        json_file, plot, *of_folder = check_targets(targets)
         if plot:
-            plot = check_target(plot)
-            _check_picture(plot)
+            check_drawable(plot)
 
         result = _result(task, size | arguments)
         table = markdown(result)
-        for path in json_targets:
-            write(path, _json(result))
-        for path in markdown_targets:
-            write(path, table)
-        written = json_targets + markdown_targets
+        written = [path for path in (json_file, *of_folder) if path]
+        for path in written:
+            write(path, table if path in of_folder[1:] else _json(result))
         to_draw = result["runs" if task == "anbncn" else "free_run"]
         if plot and to_draw:
             _draw([result], plot)
@@ -126,7 +122,7 @@ def all_experiments(out: Path, test_max: int, **arguments: Any) -> None:
         targets = [[check_target(out / f"{stem}{suffix}") for suffix in (".json", ".md")] for stem in stems]
         no_figure = None
         try:
-            _check_picture(figure)
+            check_drawable(figure)
         except ImportError as error:  # the tables are worth the work without it
             no_figure = " ".join(str(error).split())
             click.echo(f"Warning: {figure.name} will not be drawn: {no_figure}", err=True)
@@ -177,23 +173,14 @@ def _json(result: dict[str, Any]) -> str:
     return json.dumps(result, indent=2, allow_nan=False) + "\n"
 
 
-def _check_picture(path: Path) -> None:
-    """Fails now, if the picture could not be drawn after the work."""
-    from evoke.plot import check_picture
-
-    check_picture(path.suffix[1:].lower())
-
-
 def _draw(results: list[dict[str, Any]], path: Path) -> None:
     """The figure of results of one task."""
-    from evoke.plot import FreeRunDisplay, GeneralisationDisplay, picture
+    from evoke.plot import FreeRunDisplay, GeneralisationDisplay
 
-    def draw(figure: Any) -> Any:
-        if results[0]["task"] == "anbncn":
-            return GeneralisationDisplay.from_results(results, ax=figure)
-        return FreeRunDisplay.from_results(results, axes=figure)
-
-    write(path, picture(draw, path.suffix[1:].lower()))
+    if results[0]["task"] == "anbncn":
+        draw(lambda figure: GeneralisationDisplay.from_results(results, ax=figure), path)
+    else:
+        draw(lambda figure: FreeRunDisplay.from_results(results, axes=figure), path)
 
 
 def _reason(result: dict[str, Any]) -> str:

@@ -1,0 +1,126 @@
+"""What ``evoke fit`` does."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from evoke.cli import columns as roles
+from evoke.cli.files import check_targets
+from evoke.cli.manners import print_text
+from evoke.cli.pictures import check_drawable, draw
+from evoke.cli.settings import make_estimator
+from evoke.cli.tables import Format, Table, read_table, some
+
+__all__ = ["run"]
+
+
+def run(
+    data: Path, out: Path, target: tuple[str, ...], sequence: str | None, features: tuple[str, ...], task: str | None,
+    per_sequence: bool, settings: tuple[str, ...], seed: int, n_jobs: int, checkpoint: Path | None, plot: Path | None,
+    **form: str,
+) -> None:  # fmt: skip
+    """Read a table, learn from it, write the model, say how well it went."""
+    if per_sequence and sequence is None:
+        raise click.UsageError("--per-sequence goes with --sequence")
+    if per_sequence and task == "forecast":
+        raise click.UsageError("--per-sequence does not go with --task forecast")
+    targets = {"--out": out, "--checkpoint": checkpoint, "--plot": plot}
+    real_out, checkpoint, real_plot = check_targets(targets, inputs=[data])
+    if real_plot is not None:
+        check_drawable(real_plot)
+    model = None if task is None else _estimator(task, settings, seed, n_jobs)
+    table = read_table(data, Format(**form))
+    columns = roles.choose_columns(table, target, features, sequence, per_sequence, all_others=task != "forecast")
+    table.check_complete(columns.names)
+    if task is None:
+        task = roles.guess_task(table, columns.targets)
+        click.echo(f"The target {columns.targets[0]!r} is text: --task {task}", err=True)
+    model = model or _estimator(task, settings, seed, n_jobs)
+    groups = roles.Groups(table, columns.sequence)
+    if task == "forecast":
+        data_of_fit = _series(table, columns, groups)
+    else:
+        data_of_fit = _labelled(table, columns, groups, task)
+    model.metadata_ = {"columns": columns.as_dict()}  # now, so that checkpoints have it too
+    interrupted = _evolve(model, data_of_fit, checkpoint)
+    model.set_params(n_jobs=None).save(real_out)  # the same file for any number of threads
+    if real_plot is not None:
+        _draw(model, real_plot)
+    print_text(_summary(model, table, columns, groups))
+    written = f"written to {', '.join(str(path) for path in (out, plot) if path is not None)}"
+    if interrupted:
+        raise click.ClickException(f"interrupted after {len(model.history_)} generations, the best so far {written}")
+    print_text(f"{written}\n")
+
+
+def _evolve(model: Any, data: Any, checkpoint: Path | None) -> bool:
+    """Fit the model; whether that was interrupted."""
+    from evoke.callbacks import Checkpoint, Progress
+
+    callbacks = [Progress(), *([Checkpoint(checkpoint)] if checkpoint is not None else [])]
+    try:
+        model.set_params(callbacks=callbacks).fit(*data)
+    except KeyboardInterrupt:
+        if not hasattr(model, "readout_"):
+            raise click.ClickException("interrupted before the first generation was done; nothing written") from None
+        return True
+    return False
+
+
+def _estimator(task: str, settings: tuple[str, ...], seed: int, n_jobs: int) -> Any:
+    from evoke import estimators
+
+    kind = {
+        "classify": estimators.EvokeClassifier,
+        "regress": estimators.EvokeRegressor,
+        "forecast": estimators.EvokeForecaster,
+    }[task]
+    return make_estimator(kind, settings, random_state=seed, n_jobs=n_jobs)
+
+
+def _labelled(table: Table, columns: roles.Columns, groups: roles.Groups, task: str) -> Any:
+    """X and y of a classifier or regressor."""
+    names = columns.targets
+    text = task == "classify" and len(names) == 1
+    y = groups.split(table.labels(names[0]) if text else roles.target_values(table, columns))
+    if columns.per_sequence:
+        y = roles.check_per_sequence(table, groups, y, names)
+    elif columns.sequence is not None and roles.is_per_sequence(y):
+        click.echo(
+            f"Note: {some([*map(repr, names)])} does not change within any sequence. It is learned at every row; "
+            "--per-sequence would learn it once a sequence.", err=True,
+        )  # fmt: skip
+    return groups.split(table.numbers(columns.features)), y
+
+
+def _series(table: Table, columns: roles.Columns, groups: roles.Groups) -> Any:
+    """y and X of a forecaster."""
+    y = groups.split(roles.target_values(table, columns))
+    unused = [name for name in table.columns if name not in columns.names]
+    if unused and not columns.features:
+        click.echo(
+            f"Note: a forecast reads its own series alone; {some([*map(repr, unused)])} not used. --features names "
+            "external inputs.", err=True,
+        )  # fmt: skip
+    return (y, groups.split(table.numbers(columns.features))) if columns.features else (y,)
+
+
+def _summary(model: Any, table: Table, columns: roles.Columns, groups: roles.Groups) -> str:
+    best = min(model.history_, key=lambda record: record["generation_best"])
+    of = f" from {some(columns.features)}" if columns.features else ""
+    n = len(groups.ends)
+    return (
+        f"{type(model).__name__}: {some(columns.targets)}{of}; {n} sequence{'s' if n > 1 else ''}, {len(table)} rows\n"
+        f"fitness {model.best_fitness_:.6g}: training error {best['train_error']:.6g}, "
+        f"validation error {best['validation_error']:.6g}\n"
+        f"{len(model.history_)} generations, {model.n_evaluations_} networks\n"
+    )
+
+
+def _draw(model: Any, path: Path) -> None:
+    from evoke.plot import HistoryDisplay
+
+    draw(lambda figure: HistoryDisplay.from_estimator(model, ax=figure), path)

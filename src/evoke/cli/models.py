@@ -1,0 +1,28 @@
+"""Model files that the command line reads."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from evoke.cli.columns import Columns
+
+__all__ = ["load_model"]
+
+
+def load_model(path: Path) -> tuple[Any, Columns]:
+    """A model that ``evoke fit`` has written, and the columns that it was trained on.
+
+    Raises
+    ------
+    ModelFileError
+        No model file, or one of a model that knows no columns.
+    """
+    from evoke import ModelFileError, load
+
+    model = load(path)
+    try:
+        columns = Columns(**model.metadata_["columns"])
+    except (AttributeError, KeyError, TypeError):
+        raise ModelFileError(f"{path} was not written by 'evoke fit': it does not say which columns it reads") from None
+    return model, columns

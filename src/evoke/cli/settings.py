@@ -1,0 +1,74 @@
+"""Parameters of an estimator as options: ``-p name=value``."""
+
+from __future__ import annotations
+
+import ast
+import difflib
+import json
+from typing import Any
+
+import click
+
+__all__ = ["make_estimator"]
+
+# Constructor parameters that have an option of their own, or no meaning here.
+_ELSEWHERE = {
+    "random_state": "it is --seed",
+    "n_jobs": "it is --jobs",
+    "callbacks": "the command line has no callbacks but its own",
+    "verbose": "progress is shown on a terminal",
+    "warm_start": "it is --checkpoint that goes on with a run",
+}
+
+
+def make_estimator(kind: type[Any], settings: tuple[str, ...], **own: Any) -> Any:
+    """An estimator of this class with the parameters of the user, all of them checked.
+
+    Parameters
+    ----------
+    kind : class
+    settings : tuple of str
+        ``name=value`` each.
+    **own
+        Further parameters.
+
+    Raises
+    ------
+    click.BadParameter
+        A name that is none, or a value that the estimator refuses.
+    """
+    parameters: dict[str, Any] = {}
+    known = [name for name in kind().get_params() if name not in _ELSEWHERE]
+    for setting in settings:
+        name, equals, text = setting.partition("=")
+        if not equals:
+            raise _refusal(f"{setting!r} is not of the form name=value")
+        if name in _ELSEWHERE:
+            raise _refusal(f"{name} cannot be set so: {_ELSEWHERE[name]}")
+        if name not in known:
+            close = difflib.get_close_matches(name, known, n=1)
+            hint = f"did you mean {close[0]}?" if close else f"there are {', '.join(known)}"
+            raise _refusal(f"{kind.__name__} has no parameter {name!r}; {hint}")
+        if name in parameters:
+            raise _refusal(f"{name} is given twice")
+        parameters[name] = _value(text)
+    estimator = kind(**parameters, **own)
+    try:
+        estimator._check_parameters()
+    except ValueError as error:
+        raise _refusal(str(error)) from None
+    return estimator
+
+
+def _value(text: str) -> Any:
+    """A literal of JSON or Python; what is none is text."""
+    for read in (json.loads, ast.literal_eval):
+        try:
+            return read(text)
+        except (ValueError, SyntaxError, RecursionError, MemoryError):
+            continue
+    return text
+
+
+def _refusal(reason: str) -> click.BadParameter:
+    return click.BadParameter(reason, param_hint="'-p'")
