@@ -166,7 +166,7 @@ def check_per_sequence(table: Table, groups: Groups, parts: list[Array], names: 
             chosen = np.zeros(len(table), dtype=bool)
             chosen[rows[changes]] = True
             raise ValueError(
-                f"{table.name}: --per-sequence, but {some([*map(repr, names)])} changes within sequence {name!r}: "
-                f"{table.rows(chosen)} differ from its first row"
+                f"{table.name}: --per-sequence, but {some([*map(repr, names)])} changes within sequence {name!r}, "
+                f"at {table.rows(chosen)}"
             )
     return np.array([part[0] for part in parts])

@@ -27,7 +27,7 @@ def run(
     if not hasattr(estimator, "generate"):
         raise click.UsageError(f"{model} is an {type(estimator).__name__}; --task forecast makes models that generate")
     if bool(columns.features) != (inputs is not None):
-        says = f"needs --inputs with {columns.features}" if columns.features else "has no external inputs"
+        says = f"needs --inputs with {some(columns.features)}" if columns.features else "has no external inputs"
         raise click.UsageError(f"{model} {says}")
     told = None if context is None else _read(context, columns, Format(**form))
     one = told is None or told[1].sequence is None  # series to be continued

@@ -232,11 +232,16 @@ def _read_csv(path: Path, form: Format) -> Table:
     pandas = _import_pandas()
     content = path.read_bytes().rstrip(b"\r\n")
     if content.startswith((b"\xff\xfe", b"\xfe\xff")):
-        raise ValueError(f"{path} is not UTF-8 but UTF-16; save it as UTF-8")
+        raise ValueError(f"{path} is not UTF-8 but UTF-16")
     if b"\0" in content:
         raise ValueError(f"{path} is no CSV file: it has a zero byte at {content.index(0)}")
     if not content.removeprefix(b"\xef\xbb\xbf").strip():
         raise ValueError(f"{path} is empty")
+    try:
+        content.decode()
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        raise ValueError(f"{path} is not UTF-8: byte 0x{content[error.start]:02x} in line {line}") from None
     separator = "\t" if path.suffix.lower() == ".tsv" and form.separator == "," else form.separator
     how = {
         "sep": separator, "dtype": str, "header": None, "encoding": "utf-8-sig", "skip_blank_lines": False,
@@ -250,10 +255,6 @@ def _read_csv(path: Path, form: Format) -> Table:
             frame = pandas.read_csv(
                 BytesIO(content), names=range(len(header)), skiprows=0, index_col=False, low_memory=False, **how
             ).iloc[1:]
-    except UnicodeDecodeError as error:
-        raise ValueError(
-            f"{path} is not UTF-8: byte 0x{error.object[error.start]:02x} at {error.start}; save it as UTF-8"
-        ) from None
     except pandas.errors.ParserWarning:
         raise ValueError(f"{path} has rows of more than the {len(header)} cells of its header") from None
     except pandas.errors.ParserError as error:
