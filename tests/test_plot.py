@@ -116,7 +116,7 @@ def test_fitness_and_bursts_are_drawn():
         "best_fitness": [[1, 9], [2, 4], [3, 4]],
     }
     assert [segment[:, 0].tolist() for segment in display.bursts_.get_segments()] == [[2, 2]]
-    assert legend(display.ax_) == ["burst", "median of the generation", "best of the generation", "best so far"]
+    assert legend(display.ax_) == ["burst", "generation's median", "generation's best", "best so far"]
     assert (display.ax_.get_xlabel(), display.ax_.get_ylabel()) == ("generation", "fitness")
     display.figure_.canvas.draw()
 

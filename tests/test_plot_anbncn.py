@@ -94,7 +94,7 @@ def test_strings_accepted_and_rejected_are_areas_of_their_own():
     extents = {name: area.get_datalim(display.ax_.transData) for name, area in display.areas_.items()}
     assert (extents["accepted"].y0, extents["accepted"].y1) == (0, 1)
     assert (extents["rejected"].y0, extents["rejected"].y1) == (-2, 0)
-    assert legend(display.ax_) == ["accepted: 3 of 4", "rejected: 1 of 4", "longest training string"]
+    assert legend(display.ax_) == ["accepted (3)", "rejected (1)", "trained on 1..2"]
     assert display.ax_.lines[-1].get_xdata()[0] == 2.5
     assert display.ax_.get_xlim() == (0.5, 4.5)
     display.figure_.canvas.draw()

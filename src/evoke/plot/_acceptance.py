@@ -102,11 +102,11 @@ class AcceptanceDisplay:
             heights = np.where(chosen, self.margins, 0.0)
             self.areas_[name] = ax.fill_between(
                 edges, np.append(heights, heights[-1]), step="post", color=colour, linewidth=0,
-                label=f"{name}: {chosen.sum()} of {total}",
+                label=f"{name} ({chosen.sum()})",
             )  # fmt: skip
         ax.axhline(0.0, color="0.3", linewidth=0.8)
         if self.n_max is not None:
-            ax.axvline(self.n_max + 0.5, color="0.3", linewidth=1.0, linestyle=":", label="longest training string")
+            ax.axvline(self.n_max + 0.5, color="0.3", linewidth=1.0, linestyle=":", label=f"trained on 1..{self.n_max}")
         ax.set(xlim=(0.5, total + 0.5), xlabel="n", ylabel="least margin")
         ax.legend(loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=3, fontsize="small", frameon=False)
         return self

@@ -14,7 +14,7 @@ __all__ = ["ActivationDisplay"]
 
 _HALF_BAND = 0.45  # of the distance between two cells: what an activation of size 1 takes
 _MOST_GUIDES = 20  # more lines through all panels would hide what they are to guide
-_MOST_LETTERS = 80  # more symbols along the axis would overlap
+_MOST_LETTERS = 100  # more symbols along the axis would overlap
 
 
 class ActivationDisplay:

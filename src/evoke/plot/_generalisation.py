@@ -10,7 +10,7 @@ from evoke.plot._common import COLOURS, FloatArray, one_axes, to_floats
 
 __all__ = ["GeneralisationDisplay"]
 
-_WIDTH = 0.8  # of the distance between two training lengths: what the systems share
+_WIDTH = 0.7  # of the distance between two training lengths: what the systems share
 
 
 class GeneralisationDisplay:
@@ -181,7 +181,9 @@ class GeneralisationDisplay:
         order = [name for _, name in self.points_]
         order += ["median", "published mean", "longest training string", "longest string tried"]
         handles = [once[label] for label in dict.fromkeys(order) if label in once]
-        ax.legend(handles=handles, loc="center left", bbox_to_anchor=(1.0, 0.5), fontsize="small", frameon=False)
+        ax.legend(
+            handles=handles, loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=2, fontsize="small", frameon=False
+        )
 
     def _size(self) -> tuple[float, float]:
-        return 3.6 + 2.2 * len(self.accepted), 4.0
+        return 1.6 + 2.6 * len(self.accepted), 4.8

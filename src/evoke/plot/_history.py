@@ -14,8 +14,8 @@ __all__ = ["HistoryDisplay"]
 
 # Lines by the field of the record: label, style.
 _FITNESS: dict[str, tuple[str, dict[str, Any]]] = {
-    "generation_median": ("median of the generation", {"color": "0.6", "linewidth": 1.0}),
-    "generation_best": ("best of the generation", {"color": COLOURS[5], "linewidth": 1.0}),
+    "generation_median": ("generation's median", {"color": "0.6", "linewidth": 1.0}),
+    "generation_best": ("generation's best", {"color": COLOURS[5], "linewidth": 1.0}),
     "best_fitness": ("best so far", {"color": COLOURS[0], "linewidth": 2.0, "drawstyle": "steps-post"}),
 }
 _ERRORS: dict[str, tuple[str, dict[str, Any]]] = {
@@ -126,7 +126,9 @@ class HistoryDisplay:
         ax.set(xlabel="generation", ylabel="error" if errors else "fitness")
         ax.margins(x=0.01)
         ax.xaxis.get_major_locator().set_params(integer=True)
-        ax.legend(loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=4, fontsize="small", frameon=False)
+        ax.legend(
+            loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=4, columnspacing=1.5, fontsize="small", frameon=False
+        )
         return self
 
     def _column(self, field: str) -> FloatArray:
