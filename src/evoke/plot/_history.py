@@ -109,6 +109,9 @@ class HistoryDisplay:
         """
         self.ax_ = ax = one_axes(ax, self._size())
         self.figure_ = ax.figure
+
+        from matplotlib.ticker import MaxNLocator
+
         generation = self._column("generation")
         bursts = generation[self._column("burst") > 0]
         self.bursts_ = None
@@ -125,7 +128,7 @@ class HistoryDisplay:
         _scale(ax, values[np.isfinite(values)])
         ax.set(xlabel="generation", ylabel="error" if errors else "fitness")
         ax.margins(x=0.01)
-        ax.xaxis.get_major_locator().set_params(integer=True)
+        ax.xaxis.set_major_locator(MaxNLocator("auto", integer=True))
         ax.legend(
             loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=4, columnspacing=1.5, fontsize="small", frameon=False
         )
