@@ -217,7 +217,7 @@ def header_of(**parts):
     ({"format": 10**30, "evoke": "7"}, "newer than 1: update evoke"), (header_of(), "n_features_in_"),
     (header_of(**{"class": "os.system"}), "no estimator 'os.system'"), (header_of(**{"class": []}), "TypeError"),
     (header_of(parameters=None), "AttributeError"), (header_of(parameters={"callbacks": []}), "unknown 'callbacks'"),
-    (header_of(parameters={"kernal": "rbf"}), "unknown 'kernal'"), (header_of(fitted={"fit": 1}), "unknown 'fit'"),
+    (header_of(parameters={"colour": "rbf"}), "unknown 'colour'"), (header_of(fitted={"fit": 1}), "unknown 'fit'"),
     (header_of(fitted={"__class__": 1}), "unknown '__class__'"), (header_of(fitted={"_kernel": {"array": "a"}}), "'a'"),
 ])  # fmt: skip
 def test_headers_that_say_nothing_good(header, reason, path):

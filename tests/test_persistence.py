@@ -149,6 +149,16 @@ def test_names_of_features_and_weights_of_classes_come_back(tmp_path):
     assert_same(model.predict(frame), loaded.predict(frame))
 
 
+def test_names_of_features_and_the_kind_of_output_come_back(tmp_path):
+    pd = pytest.importorskip("pandas")
+    X = [pd.DataFrame(x, columns=["p", "q"]) for x in RAGGED]
+    model = EvokeClassifier(**TINY, class_weight={0: 1.0, 1: 2.0}).fit(X, STEPS).set_output(transform="pandas")
+    loaded = there_and_back(model, tmp_path)
+    assert_same(model, loaded)
+    pd.testing.assert_frame_equal(model.transform(X[0]), loaded.transform(X[0]))
+    assert set(vars(model)) - set(model.get_params()) <= model._fitted
+
+
 @pytest.mark.parametrize("parameters", [
     dict(gate_bias=[0, 1, -1.5]), dict(gate_bias=np.array([0.0, 1.5, -1.5])),
     dict(C=np.float32(0.1), tol=np.float64(1)),

@@ -260,11 +260,13 @@ class SequenceEstimator(  # scikit-learn would make one frame of all sequences: 
     Subclasses have ``_answer``, which makes predictions of decision values (n_rows, n_outputs).
     """
 
-    _fitted = BaseEvoke._fitted | {"_per_sequence"}
+    _fitted = BaseEvoke._fitted | {"_per_sequence", "_sklearn_output_config"}  # the latter is what set_output leaves
 
     def _check_fitted(self) -> None:
         super()._check_fitted()
         check_flags(_per_sequence=self._per_sequence)
+        for container in getattr(self, "_sklearn_output_config", {}).values():
+            check_choice("set_output", container, ("default", "pandas", "polars"))
 
     def _read(self, X, y, lengths, X_val, y_val, sample_weight, sample_weight_val):
         """Sequences, targets, the pair of those held out or None, and what is learned of the features."""
