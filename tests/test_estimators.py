@@ -302,6 +302,24 @@ def test_several_outputs():
         model.score(EQUAL, STEPS)
 
 
+def test_several_outputs_a_sequence():
+    y = np.random.default_rng(0).integers(0, 2, (10, 3))
+    model = tiny().fit(RAGGED, y[:, None, :])
+    decisions = model.decision_function(RAGGED)
+    assert decisions.shape == (10, 3)
+    np.testing.assert_array_equal(model.predict(RAGGED), decisions > 0)
+    for phi, row in zip(model.transform(RAGGED), decisions, strict=True):
+        np.testing.assert_array_equal(model.readout_.decide(phi[-1:])[0], row)
+    assert model.score(RAGGED, y[:, None, :]) == (model.predict(RAGGED) == y).all(axis=1).mean()
+    assert_same_model(tiny().fit(RAGGED, [row[None] for row in y.astype(bool)]), model)
+    cube = np.array([x[:1].repeat(3, axis=0) for x in RAGGED])
+    assert_same_model(tiny().fit(cube, y[:, None, :]), tiny().fit(list(cube), list(y[:, None, :])))
+    with pytest.raises(ValueError, match=r"y\[0\] has shape .* several targets for each sequence are y\[:, None, :\]"):
+        tiny().fit(RAGGED, np.tile(y, 3))
+    with pytest.raises(ValueError, match=r"10 sequences of 3 steps; several targets for each sequence are"):
+        tiny().fit(cube, y[:, :2])
+
+
 @pytest.mark.parametrize(
     "y, message",
     [

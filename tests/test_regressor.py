@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
+from sklearn.metrics import r2_score
 from sklearn.model_selection import GridSearchCV
 from sklearn.svm import SVR
 from sklearn.utils.estimator_checks import estimator_checks_generator
@@ -143,6 +144,19 @@ def test_several_outputs_are_as_many_regressions():
         alone = tiny(**one).fit(EQUAL, [y[:, k] for y in PAIRS])
         assert alone.n_outputs_ == 1
         np.testing.assert_allclose(np.array(both.predict(EQUAL))[:, :, k], alone.predict(EQUAL), atol=1e-12)
+
+
+def test_several_values_a_sequence():
+    X = [np.random.default_rng(k).normal(size=(3 + k % 4, 2)) for k in range(8)]
+    y = np.array([[x[0, 0], x[-1, 1]] for x in X])
+    model = EvokeRegressor(n_cells=3, n_generations=2, subpopulation_size=4, n_trials=2, random_state=0)
+    predicted = model.fit(X, y[:, None, :]).predict(X)
+    assert predicted.shape == (8, 2)
+    for phi, row in zip(model.transform(X), predicted, strict=True):
+        np.testing.assert_array_equal(model.readout_.decide(phi[-1:])[0], row)
+    assert model.score(X, y[:, None, :]) == pytest.approx(r2_score(y, predicted))
+    weighted = clone(model).fit(X, y[:, None, :], sample_weight=[1, 0, 2, 1, 1, 1, 0, 3])
+    assert weighted.predict(X).shape == (8, 2)
 
 
 def test_a_single_column_is_the_same_as_none(per_step):

@@ -180,7 +180,7 @@ class EvokeClassifier(ClassifierMixin, SequenceEstimator):
             Sequences; a 2-D array is one sequence, or with `lengths` several laid end to end.
         y : targets with the structure of X
             One label a step, or rows of 0 and 1 for several outputs at once; for a list or 3-D X also one label a
-            sequence, which is read off the last step.
+            sequence, which is read off the last step; several for each sequence are a row of shape (1, n_outputs).
         lengths : sequence of int, optional
         X_val, y_val : optional
             Sequences held out for the fitness, in a container of the same kinds (not laid end to end).

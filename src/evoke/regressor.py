@@ -175,7 +175,7 @@ class EvokeRegressor(RegressorMixin, SequenceEstimator):
             Sequences; a 2-D array is one sequence, or with `lengths` several laid end to end.
         y : targets with the structure of X
             One value a step, or rows of several; for a list or 3-D X also one value a sequence, which is read off the
-            last step.
+            last step; several for each sequence are a row of shape (1, n_outputs).
         lengths : sequence of int, optional
         X_val, y_val : optional
             Sequences held out for the fitness, in a container of the same kinds (not laid end to end).

@@ -197,6 +197,7 @@ def as_targets(y: Any, X: Sequences, *, name: str = "y") -> Targets:
     Parameters
     ----------
     y : targets with the outer structure of X, or for a list or 3-D X one target per sequence
+        Several targets of one sequence are a row of shape (1, n_outputs).
     X : Sequences
 
     Raises
@@ -212,15 +213,19 @@ def as_targets(y: Any, X: Sequences, *, name: str = "y") -> Targets:
         array = to_targets(y, name)
         if array.ndim not in (1, 2) or len(array) != n_rows:
             raise ValueError(f"{name} has shape {array.shape}, but {of} has {n_rows} steps; each needs a target")
-        return _one_a_step(array, name)
+        return _one_column_is_none(array, name)
     given, y = y, _unpack(y, name)
     if isinstance(y, np.ndarray) and y.ndim == 0:
         raise ValueError(f"{name} must hold one target a step or one a sequence, got {given!r}")
     if X.container == "3d" and isinstance(y, np.ndarray) and y.ndim > 1:
         steps = n_rows // n_sequences
+        if y.ndim == 3 and y.shape[:2] == (n_sequences, 1) and steps > 1:
+            return _one_column_is_none(y[:, 0], name, True)
         if y.ndim > 3 or y.shape[:2] != (n_sequences, steps):
-            raise ValueError(f"{name} has shape {y.shape}, but {of} has {n_sequences} sequences of {steps} steps")
-        return _one_a_step(y.reshape((n_rows, *y.shape[2:])), name)
+            raise ValueError(
+                f"{name} has shape {y.shape}, but {of} has {n_sequences} sequences of {steps} steps{_hint(y, name)}"
+            )
+        return _one_column_is_none(y.reshape((n_rows, *y.shape[2:])), name)
     if not any(isinstance(element, (list, tuple)) or np.ndim(element) > 0 for element in y):
         values = to_targets(given, name)
         if len(values) != n_sequences:
@@ -229,10 +234,14 @@ def as_targets(y: Any, X: Sequences, *, name: str = "y") -> Targets:
     if len(y) != n_sequences:
         raise ValueError(f"{name} has {len(y)} sequences, {of} has {n_sequences}")
     parts: list[NDArray[Any]] = []
+    # one row of several targets for each sequence, unless these have no more than one step anyway
+    one_row = X.lengths.max() > 1 and all(np.ndim(element) == 2 and len(element) == 1 for element in y)
     for i, (element, length) in enumerate(zip(y, X.lengths, strict=True)):
         part = to_targets(element, f"{name}[{i}]")
-        if part.ndim not in (1, 2) or len(part) != length:
-            raise ValueError(f"{name}[{i}] has shape {part.shape}, but {of}[{i}] has {length} steps")
+        if part.ndim not in (1, 2) or len(part) != (1 if one_row else length):
+            raise ValueError(
+                f"{name}[{i}] has shape {part.shape}, but {of}[{i}] has {length} steps{_hint(given, name)}"
+            )
         if parts and part.shape[1:] != parts[0].shape[1:]:
             raise ValueError(f"{name}[{i}] has shape {part.shape}, {name}[0] has shape {parts[0].shape}")
         if parts and is_text(part) != is_text(parts[0]):
@@ -242,14 +251,17 @@ def as_targets(y: Any, X: Sequences, *, name: str = "y") -> Targets:
     if values.dtype.kind == "f" and all(part.dtype.kind in "biu" for part in parts):
         # integers of 64 bits with and without a sign: as floats, some that differ would be one
         values = np.concatenate([part.astype(object) for part in parts])
-    return _one_a_step(values, name)
+    return _one_column_is_none(values, name, one_row)
 
 
-def _one_a_step(values: NDArray[Any], name: str) -> Targets:
+def _hint(y: Any, name: str) -> str:
+    return f"; several targets for each sequence are {name}[:, None, :]" if getattr(y, "ndim", 0) == 2 else ""
+
+
+def _one_column_is_none(values: NDArray[Any], name: str, per_sequence: bool = False) -> Targets:
     if values.ndim == 2 and values.shape[1] == 0:
         raise ValueError(f"{name} has no columns: at least one target a step is needed")
-    # a single column is the same as none
-    return Targets(values[:, 0] if values.ndim == 2 and values.shape[1] == 1 else values, False)
+    return Targets(values[:, 0] if values.ndim == 2 and values.shape[1] == 1 else values, per_sequence)
 
 
 @dataclass(frozen=True)

@@ -63,7 +63,8 @@ class Labels:
             odd = ((y.values != 0) & (y.values != 1)).any(axis=1)
             if odd.any():
                 raise ValueError(f"{name} with several columns must hold only 0 and 1: {where(y, X, odd, name)}")
-            return np.where(y.values == 1, 1.0, -1.0)
+            signs = np.where(y.values == 1, 1.0, -1.0)
+            return np.repeat(signs, X.lengths, axis=0) if y.per_sequence else signs
         index = self._index(y, name)
         index = np.repeat(index, X.lengths) if y.per_sequence else index
         if len(self.classes) == 2:
