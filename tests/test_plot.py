@@ -43,7 +43,7 @@ def test_series_output_and_error_are_drawn():
 
 def test_several_runs_have_an_axis_each():
     display = FreeRunDisplay.from_predictions(Y, {"a": Y, "b": 2 * Y})
-    assert [ax.get_title() for ax in display.axes_] == ["a", "b", ""]
+    assert [ax.get_title("left") for ax in display.axes_] == ["a", "b", ""]
     assert legend(display.axes_[-1]) == ["a", "b"]
     display.figure_.canvas.draw()  # also with errors of zero on a logarithmic axis
 
@@ -119,6 +119,14 @@ def test_fitness_and_bursts_are_drawn():
     assert legend(display.ax_) == ["burst", "generation's median", "generation's best", "best so far"]
     assert (display.ax_.get_xlabel(), display.ax_.get_ylabel()) == ("generation", "fitness")
     display.figure_.canvas.draw()
+
+
+def test_many_bursts_are_marked_at_the_edge():
+    for n, foot in ((50, 0.0), (51, 0.95)):
+        display = HistoryDisplay.from_history(history(*[1.0] * n, bursts=range(n + 1)))
+        segments = display.bursts_.get_segments()
+        assert len(segments) == n
+        assert segments[0][:, 1].tolist() == [foot, 1.0]
 
 
 def test_errors_in_the_place_of_fitness():

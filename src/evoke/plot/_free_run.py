@@ -134,9 +134,9 @@ class FreeRunDisplay:
         for k, (ax, (name, values)) in enumerate(zip(outputs, self.generated.items(), strict=True)):
             ax.plot(time, self.true, "--x", color="0.45", linewidth=0.8, markersize=3, label="series")
             self.lines_ += ax.plot(time, values, color=_colour(k), linewidth=1.2, label="generated")
-            ax.set(ylabel="y(t)", title=name, ylim=(low - margin, high + margin))  # a run may leave them
-            ax.title.set_fontsize("medium")
-            ax.legend(loc="upper right", ncols=2, fontsize="small", frameon=False)
+            ax.set(ylabel="y(t)", ylim=(low - margin, high + margin))  # a run may leave them
+            ax.set_title(name, loc="left", fontsize="medium")
+            ax.legend(loc="lower right", bbox_to_anchor=(1.0, 1.0), ncols=2, fontsize="small", frameon=False)
         for k, (name, values) in enumerate(self.generated.items()):
             error = np.abs(values - self.true)
             self.lines_ += errors.plot(time, error, color=_colour(k), linewidth=1.0, label=name)

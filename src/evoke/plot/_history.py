@@ -23,7 +23,8 @@ _ERRORS: dict[str, tuple[str, dict[str, Any]]] = {
     "validation_error": ("validation error", {"color": COLOURS[1], "linewidth": 1.0}),
     "best_fitness": _FITNESS["best_fitness"],
 }
-_DECADES = 30.0  # the ratio of values from which on a logarithmic axis shows more
+_WIDE = 30.0  # ratio of values from which on a logarithmic axis shows more
+_MOST_LONG_MARKS = 50  # bursts that are marked over the whole height: more would be a grey wall
 
 
 class HistoryDisplay:
@@ -116,8 +117,9 @@ class HistoryDisplay:
         bursts = generation[self._column("burst") > 0]
         self.bursts_ = None
         if len(bursts):
+            foot = 0.0 if len(bursts) <= _MOST_LONG_MARKS else 0.95
             self.bursts_ = ax.vlines(
-                bursts, 0.0, 1.0, transform=ax.get_xaxis_transform(), color="0.82", linewidth=1.0, zorder=0,
+                bursts, foot, 1.0, transform=ax.get_xaxis_transform(), color="0.82", linewidth=1.0, zorder=0,
                 label="burst",
             )  # fmt: skip
         self.lines_ = {}
@@ -144,7 +146,7 @@ class HistoryDisplay:
 def _scale(ax: Any, values: FloatArray) -> None:
     """A logarithmic axis where the values spread widely; linear below the least where some are zero."""
     positive = values[values > 0.0]
-    if len(positive) == 0 or positive.max() < _DECADES * positive.min():
+    if len(positive) == 0 or positive.max() < _WIDE * positive.min():
         return
     if (values <= 0.0).any():
         ax.set_yscale("symlog", linthresh=positive.min())
