@@ -649,3 +649,54 @@ def test_kills_at_any_moment_cost_no_more_than_since_the_last_checkpoint(tmp_pat
     assert load(killed / "a.evk").n_generations == 40
     for name in ("a.csv", "predicted.npy"):
         assert (killed / name).read_bytes() == (straight / name).read_bytes()
+
+
+# ---- real interrupts
+
+
+INTERRUPTED = """
+import signal, sys, threading
+import numpy as np
+from evoke import EvokeClassifier, EvokeForecaster, EvokeRegressor, load
+from evoke.callbacks import Checkpoint
+
+signal.signal(signal.SIGINT, signal.default_int_handler)  # whoever started us may have had it ignored
+rng = np.random.default_rng(0)
+X = [rng.normal(size=(40, 1)) for _ in range(6)]
+steps, series = [rng.integers(0, 2, 40) for _ in X], rng.normal(size=240)
+
+def started(record, esp):
+    if record["generation"] == 2:
+        print("started", flush=True)
+
+for estimator, *data in ((EvokeClassifier, X, steps), (EvokeRegressor, X, X), (EvokeForecaster, series)):
+    for readout in ("svm", "lssvm", "pinv"):
+        for n_jobs in (1, 2):
+            path = f"{sys.argv[1]}/{estimator.__name__}-{readout}-{n_jobs}.evk"
+            model = estimator(n_cells=3, n_generations=10**6, subpopulation_size=8, n_trials=2, readout=readout, C=1e3,
+                              n_jobs=n_jobs, callbacks=[started, Checkpoint(path, every=10**6)], random_state=0)
+            try:
+                model.fit(*data)
+            except KeyboardInterrupt:
+                n = len(model.history_)
+            assert n >= 2 and threading.active_count() == 1
+            assert load(path).history_ == model.history_
+            np.testing.assert_array_equal(load(path).transform(data[0])[0], model.transform(data[0])[0])
+            genome, readout_ = model.genome_, model.readout_
+            again = model.set_params(n_generations=n, callbacks=None).fit(*data)
+            np.testing.assert_array_equal(again.genome_, genome)
+            np.testing.assert_array_equal(again.readout_.dual_coef, readout_.dual_coef)
+print("done", flush=True)
+"""
+
+
+@pytest.mark.skipif(os.name != "posix", reason="sends SIGINT")
+def test_ctrl_c_keeps_what_was_done_with_every_estimator_and_readout(tmp_path):
+    with subprocess.Popen([sys.executable, "-c", INTERRUPTED, tmp_path], stdout=subprocess.PIPE, text=True) as process:
+        lines = []
+        for line in process.stdout:
+            lines.append(line)
+            if line == "started\n":
+                process.send_signal(signal.SIGINT)
+    assert process.returncode == 0
+    assert lines == ["started\n"] * 18 + ["done\n"]

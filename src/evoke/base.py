@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import sys
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -102,11 +103,15 @@ class BaseEvoke(Persistent):
             # what was recorded on other data says nothing of the fitness on these
             run.first = self._first if problem.digest == self._digest else len(run.history)
 
+        @lru_cache(maxsize=1)
+        def best_readout(_best_fitness: float) -> FittedReadout:
+            return fit_readout(problem, esp.best)
+
         def fitted() -> dict[str, Any]:
             if esp.best is None:
                 return {}
             return dict(
-                readout_=fit_readout(problem, esp.best), genome_=esp.best, best_fitness_=esp.best_fitness,
+                readout_=best_readout(esp.best_fitness), genome_=esp.best, best_fitness_=esp.best_fitness,
                 n_evaluations_=esp.n_evaluations, history_=run.history, _esp=esp, _cell=problem.cell,
                 _gate_bias=problem.gate_bias, _washout=int(self.washout), _digest=problem.digest, _first=run.first,
                 **learned(esp.best),
