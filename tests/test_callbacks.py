@@ -554,6 +554,34 @@ def test_a_warm_start_on_other_data_is_resumed(tmp_path):
         ).fit(X, opposite)
 
 
+@pytest.mark.parametrize("kind", [KeyboardInterrupt, RuntimeError])
+def test_a_warm_start_that_does_nothing_changes_nothing(tmp_path, monkeypatch, kind):
+    def fail(*_):
+        raise kind
+
+    tiny(Checkpoint(tmp_path / "a.evk")).fit(X, CLASSES)
+    opposite = [1 - labels for labels in CLASSES]
+    model = tiny(Checkpoint(tmp_path / "a.evk"), n_generations=2, warm_start=True, C=1.0)
+    model.set_params(callbacks=None).fit(X, CLASSES)
+    before = copy.deepcopy(model)
+    with pytest.raises(ValueError, match="of another fit"):
+        model.set_params(callbacks=[Checkpoint(tmp_path / "a.evk")]).fit(X, opposite)
+    assert_same_model(model, before)
+    monkeypatch.setattr("evoke.parallel.evaluate", fail)
+    with pytest.raises(kind):
+        model.set_params(callbacks=None).fit(X, opposite)
+    assert_same_model(model, before)
+
+
+def test_a_link_stays_a_link(tmp_path):
+    link, path = tmp_path / "link.evk", tmp_path / "a.evk"
+    link.symlink_to(path)
+    for resume in (True, False):
+        model = tiny(Checkpoint(link, resume=resume)).fit(X, CLASSES)
+        assert link.is_symlink() and not path.is_symlink()
+        assert_same_model(load(path), model)
+
+
 def test_nothing_is_written_without_a_finite_error(tmp_path, monkeypatch):
     def nan(_problem, genomes, _stop):
         return np.full((len(genomes), 4), np.nan)

@@ -122,15 +122,17 @@ class BaseEvoke(Persistent):
             so_far._learn(fitted())
             return so_far
 
-        run.model = model
+        run.model, begin = model, esp.generation
         callbacks = check_callbacks(self.callbacks)
         if self.verbose:
             callbacks.append(_print_record)
         try:
             evolve(run, n_jobs=self.n_jobs, callbacks=callbacks)
         finally:
-            # All attributes change at once, so that a fit that fails or is interrupted leaves a whole model.
-            self._learn(fitted())
+            # All attributes change at once, so that a fit that fails or is interrupted leaves a whole model; the old
+            # one where no generation was completed.
+            if esp.generation > begin or run.stopped:
+                self._learn(fitted())
         if esp.best is None:
             or_capacity = ", or lower C, at which the kernel matrix is singular" if self.readout == "lssvm" else ""
             raise ValueError(f"no network had a finite error: the data are too large, scale them{or_capacity}")

@@ -59,7 +59,8 @@ class Checkpoint:
     -----
     `n_generations`, `n_jobs`, `callbacks`, `warm_start` and `verbose` may change from start to start. With
     ``random_state=None`` the file knows the seed. A function among the callbacks that ends a run is asked again only
-    after one more generation; `EarlyStopping` ends it where it ended before.
+    after one more generation; `EarlyStopping` ends it where it ended before. Where a warm start goes on, those
+    before it come on top of `n_generations`.
 
     Examples
     --------
@@ -93,7 +94,7 @@ class Checkpoint:
             return
         if not self.resume:
             load(path)  # what is no model file is not ours to remove
-            path.unlink()
+            Path(os.path.realpath(path)).unlink()  # `save` too keeps a link and replaces what it leads to
             return
         saved = self._read_same_run(run)
         generation = saved._esp.generation

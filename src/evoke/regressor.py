@@ -73,13 +73,15 @@ class EvokeRegressor(RegressorMixin, SequenceEstimator):
     n_jobs : int or None, default=None
         Slices of the population evaluated at a time, by threads or by the joblib backend in force. The result does not
         depend on it.
-    callbacks : list of callables or None, default=None
-        Called after every generation with its record and the ESP engine; a true result ends the evolution.
+    callbacks : list or None, default=None
+        What accompanies the run: those of `evoke.callbacks` (progress, an early end, checkpoints, a log), and functions
+        that are called after every generation with its record and the ESP engine; a true result ends the run.
     warm_start : bool, default=False
-        Whether `fit` goes on from the population of the last fit. The data may differ, in which case the best network
-        so far is judged anew; the parameters of the evolution and the number of features may not.
+        Whether `fit` goes on from the population of the last fit, for `n_generations` more: on the same data two fits
+        give the same bits as one of so many generations. The data may differ, in which case the best network so far is
+        judged anew; the parameters of the evolution and the number of features may not.
     verbose : int, default=0
-        1 prints a line a generation to stderr.
+        1 prints a line a generation to stderr. For a bar see `evoke.callbacks.Progress`.
 
     Attributes
     ----------
