@@ -63,6 +63,9 @@ class KernelMatrixDisplay:
     def from_estimator(cls, estimator, X, y=None, *, lengths=None, output_names=None, ax=None) -> KernelMatrixDisplay:
         """The kernel of a fitted estimator's readout on the steps of sequences.
 
+        Marked are the rows that equal a support vector, steps of equal beginnings of other sequences included; none of
+        the readout ``"pinv"``.
+
         Parameters
         ----------
         estimator : fitted EvokeClassifier or EvokeRegressor
