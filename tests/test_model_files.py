@@ -141,7 +141,7 @@ def test_what_is_no_file(tmp_path):
 
 # ---------------------------------------------------------------- whole archives with other contents
 
-LEAVES = [None, True, -1, 0, 3, 2**31, 10**30, 1e308, "x", "rbf", "\ud800", [], [1, 2], {}, {"float": "nan"},
+LEAVES = [None, True, -1, 0, 3, 2**31, 2**62, 10**30, 1e308, "x", "rbf", "\ud800", [], [1, 2], {}, {"float": "nan"},
           {"float": "inf"}, {"tuple": [1]}, {"dict": [[1]]}, {"dict": [[[], 1]]}, {"array": "genome_"}, {"ESP": {}},
           {"array": []}, {"unknown": 1}, {"scalar": "genome_"}, {"SeedSequence": {"dict": [["pool_size", 10**9]]}},
           {"objects": [1, {"tuple": [2]}]}, {"a": 1, "b": 2}]  # fmt: skip
@@ -291,6 +291,7 @@ def test_small_files_take_little_memory(path):
     evil = {
         "compressed": pack(b" " * 10**8, compression=zipfile.ZIP_DEFLATED),
         "subpopulation": pack(json.dumps(header).replace('population_size": 4', 'population_size": 999999'), arrays),
+        "generation": pack(json.dumps(header).replace('"generation": 2', f'"generation": {2**40}'), arrays),
         "without columns": pack(header, {**arrays, "_esp.weights": np.zeros((2**31, 0))}),
         "header": pack("[" + "{}," * (2**24 // 3 + 1) + "{}]"),
     }  # fmt: skip

@@ -239,7 +239,9 @@ class BaseEvoke(Persistent):
             raise ValueError("the population does not belong to the network")
         if not isinstance(self.history_, list) or not all(isinstance(record, dict) for record in self.history_):
             raise ValueError("history_ must be a list of records")
-        if [record["generation"] for record in self.history_] != list(range(1, self._esp.generation + 1)):
+        numbers = [record["generation"] for record in self.history_]
+        # the lengths first: an edited file may state any generation
+        if len(numbers) != self._esp.generation or numbers != list(range(1, len(numbers) + 1)):
             raise ValueError("history_ must have a record of every generation")
         for record in self.history_:
             check_not_negative("best_fitness", 0.0 if record["best_fitness"] == np.inf else record["best_fitness"])
