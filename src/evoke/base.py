@@ -33,11 +33,12 @@ from evoke.parameters import (
 )
 from evoke.persistent import Persistent, check_feature_names, check_flags, check_kernel, check_values
 from evoke.readouts import FittedReadout, LSSVMReadout, PinvReadout, Readout, SVMReadout
-from evoke.sequences import Runs, Sequences, Targets, as_sequences, as_targets, to_array
+from evoke.sequences import Runs, Sequences, Targets, as_sequences, as_targets
+from evoke.streams import Stream
 from evoke.svm._base import weighted_C
 from evoke.targets import with_weights
 
-__all__ = ["BaseEvoke", "SequenceEstimator", "Stream"]
+__all__ = ["BaseEvoke", "SequenceEstimator"]
 
 FloatArray = NDArray[np.float64]
 # Targets of the core (n_rows, n_outputs) from those of the user: (targets, sequences, name)
@@ -371,39 +372,6 @@ def rows_behind_washout(X: Sequences, washout: int, name: str) -> NDArray[np.int
     step = np.arange(len(X.rows)) - np.repeat(X.offsets[:-1], X.lengths)
     return np.flatnonzero(step >= washout)
 
-
-class Stream:
-    """Reads one sequence piece by piece: the state of the cells is carried from call to call.
-
-    Reading 8 steps and then 12 gives the same bits as reading 20 at once.
-    """
-
-    def __init__(self, estimator: SequenceEstimator):
-        self._estimator = estimator
-        self.reset()
-
-    def reset(self) -> None:
-        """Back to the zero state."""
-        self._state = np.zeros((1, 2, len(self._estimator.genome_)))
-
-    def transform(self, X) -> FloatArray:
-        """Activations of the next steps X (n_steps, n_features)."""
-        model = self._estimator
-        sequences = as_sequences(to_array(X, "X"), n_columns=model.n_features_in_)
-        if sequences.container != "2d":
-            raise ValueError("X must be 2-D: the next steps of one sequence")
-        phi, self._state = _lstm.sequences(
-            model.genome_, sequences.rows, sequences.offsets, model._cell, model._gate_bias, self._state
-        )
-        return phi
-
-    def predict(self, X) -> NDArray[Any]:
-        """Predictions of the next steps."""
-        return self._estimator._answer(self._estimator.readout_.decide(self.transform(X)))
-
-    def step(self, x) -> Any:
-        """Prediction of the next step x (n_features,)."""
-        return self.predict(np.reshape(x, (1, -1)))[0]
 
 
 def _print_record(record: dict[str, Any], _esp: ESP) -> None:

@@ -9,13 +9,14 @@ from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from evoke.base import SequenceEstimator, Stream, rows_behind_washout
+from evoke.base import SequenceEstimator, rows_behind_washout
 from evoke.parameters import check_class_weight
 from evoke.persistent import check_flags, check_labels
 from evoke.sequences import share_prefixes
+from evoke.streams import ClassifierStream
 from evoke.targets import Labels
 
-__all__ = ["ClassifierStream", "EvokeClassifier"]
+__all__ = ["EvokeClassifier"]
 
 FloatArray = NDArray[np.float64]
 
@@ -275,11 +276,3 @@ class EvokeClassifier(ClassifierMixin, SequenceEstimator):
         tags = super().__sklearn_tags__()
         tags.classifier_tags.multi_label = True
         return tags
-
-
-class ClassifierStream(Stream):
-    """A reader that also gives decision values."""
-
-    def decision_function(self, X) -> FloatArray:
-        """Decision values of the next steps."""
-        return self._estimator._shape(self._estimator.readout_.decide(self.transform(X)))

@@ -17,9 +17,10 @@ from evoke.parameters import check_choice, check_integer, check_positive
 from evoke.persistent import check_flags, check_values
 from evoke.sequences import Sequences, Targets, share_prefixes, to_array
 from evoke.series import Series, as_external, as_series, inputs_of, runs_with_free_ends
+from evoke.streams import SeriesStream
 from evoke.targets import with_weights
 
-__all__ = ["EvokeForecaster", "SeriesStream"]
+__all__ = ["EvokeForecaster"]
 
 FloatArray = NDArray[np.float64]
 
@@ -424,44 +425,3 @@ class EvokeForecaster(BaseEvoke):
             self.genome_, inputs, self._feedback_scale, self._cell, self._gate_bias, state, readout.support_vectors,
             readout.dual_coef, readout.intercept, readout.kernel, readout.gamma, readout.coef0, readout.degree,
         )  # fmt: skip
-
-
-class SeriesStream:
-    """Reads a series value by value and says what comes next: the state of the cells is carried from call to call.
-
-    Fed with its own answers it gives the bits of `EvokeForecaster.generate`.
-    """
-
-    def __init__(self, estimator: EvokeForecaster):
-        self._estimator = estimator
-        self.reset()
-
-    def reset(self) -> None:
-        """Back to the zero state."""
-        self._state = np.zeros((2, len(self._estimator.genome_)))
-
-    def step(self, y, x=None) -> FloatArray:
-        """Prediction (n_outputs,) of the next value.
-
-        Parameters
-        ----------
-        y : float or (n_outputs,) array
-            The value before it; 0 before the first.
-        x : float or (n_features,) array, optional
-            The external inputs of the step that is predicted.
-        """
-        model = self._estimator
-        last = self._row("y", y, model.n_outputs_)
-        external = self._row("x", () if x is None else x, model.n_features_in_)
-        values, self._state = model._run_free(external[None], last, self._state)
-        return values[0]
-
-    @staticmethod
-    def _row(name: str, value: Any, n: int) -> FloatArray:
-        try:
-            row = np.asarray(value, dtype=np.float64).reshape(-1)
-        except (TypeError, ValueError):
-            raise ValueError(f"{name} must be {n} number(s), got {value!r}") from None
-        if len(row) != n or not np.isfinite(row).all():
-            raise ValueError(f"{name} must be {n} finite number(s), got {value!r}")
-        return row

@@ -1,0 +1,99 @@
+"""Explicit stateful readers, for data that come step by step; the estimators themselves keep no state."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evoke import _lstm
+from evoke.arrays import to_array
+from evoke.sequences import as_sequences
+
+__all__ = ["ClassifierStream", "SeriesStream", "Stream"]
+
+FloatArray = NDArray[np.float64]
+
+
+class Stream:
+    """Reads one sequence piece by piece: the state of the cells is carried from call to call.
+
+    Reading 8 steps and then 12 gives the same bits as reading 20 at once.
+    """
+
+    def __init__(self, estimator: Any):
+        self._estimator = estimator
+        self.reset()
+
+    def reset(self) -> None:
+        """Back to the zero state."""
+        self._state = np.zeros((1, 2, len(self._estimator.genome_)))
+
+    def transform(self, X) -> FloatArray:
+        """Activations of the next steps X (n_steps, n_features)."""
+        model = self._estimator
+        sequences = as_sequences(to_array(X, "X"), n_columns=model.n_features_in_)
+        if sequences.container != "2d":
+            raise ValueError("X must be 2-D: the next steps of one sequence")
+        phi, self._state = _lstm.sequences(
+            model.genome_, sequences.rows, sequences.offsets, model._cell, model._gate_bias, self._state
+        )
+        return phi
+
+    def predict(self, X) -> NDArray[Any]:
+        """Predictions of the next steps."""
+        return self._estimator._answer(self._estimator.readout_.decide(self.transform(X)))
+
+    def step(self, x) -> Any:
+        """Prediction of the next step x (n_features,)."""
+        return self.predict(np.reshape(x, (1, -1)))[0]
+
+
+class ClassifierStream(Stream):
+    """A reader that also gives decision values."""
+
+    def decision_function(self, X) -> FloatArray:
+        """Decision values of the next steps."""
+        return self._estimator._shape(self._estimator.readout_.decide(self.transform(X)))
+
+
+class SeriesStream:
+    """Reads a series value by value and says what comes next: the state of the cells is carried from call to call.
+
+    Fed with its own answers it gives the bits of `EvokeForecaster.generate`.
+    """
+
+    def __init__(self, estimator: Any):
+        self._estimator = estimator
+        self.reset()
+
+    def reset(self) -> None:
+        """Back to the zero state."""
+        self._state = np.zeros((2, len(self._estimator.genome_)))
+
+    def step(self, y, x=None) -> FloatArray:
+        """Prediction (n_outputs,) of the next value.
+
+        Parameters
+        ----------
+        y : float or (n_outputs,) array
+            The value before it; 0 before the first.
+        x : float or (n_features,) array, optional
+            The external inputs of the step that is predicted.
+        """
+        model = self._estimator
+        last = self._row("y", y, model.n_outputs_)
+        external = self._row("x", () if x is None else x, model.n_features_in_)
+        values, self._state = model._run_free(external[None], last, self._state)
+        return values[0]
+
+    @staticmethod
+    def _row(name: str, value: Any, n: int) -> FloatArray:
+        try:
+            row = np.asarray(value, dtype=np.float64).reshape(-1)
+        except (TypeError, ValueError):
+            raise ValueError(f"{name} must be {n} number(s), got {value!r}") from None
+        if len(row) != n or not np.isfinite(row).all():
+            raise ValueError(f"{name} must be {n} finite number(s), got {value!r}")
+        return row
