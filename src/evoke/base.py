@@ -12,13 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn import get_config
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.utils.validation import check_is_fitted
 
 from evoke import _evaluate, _lstm
 from evoke.esp import ESP
 from evoke.evaluation import Problem, evaluate, fit_readout, merge_points
 from evoke.evolution import Run, evolve
-from evoke.frames import Features, as_frames, check_features
+from evoke.frames import as_frames
 from evoke.parameters import (
     check_callbacks,
     check_choice,
@@ -31,27 +30,32 @@ from evoke.parameters import (
     check_positive,
     check_random_state,
 )
-from evoke.persistent import Persistent, check_feature_names, check_flags, check_kernel, check_values
+from evoke.persistent import Persistent, check_feature_names, check_kernel, check_values
 from evoke.readouts import FittedReadout, LSSVMReadout, PinvReadout, Readout, SVMReadout
-from evoke.sequences import Runs, Sequences, Targets, as_sequences, as_targets
-from evoke.streams import Stream
+from evoke.sequences import Runs, Sequences, Targets
 from evoke.svm._base import weighted_C
-from evoke.targets import with_weights
 
-__all__ = ["BaseEvoke", "SequenceEstimator"]
+__all__ = ["BaseEvoke", "rows_behind_washout", "target_rows"]
 
 FloatArray = NDArray[np.float64]
 # Targets of the core (n_rows, n_outputs) from those of the user: (targets, sequences, name)
 Encode = Callable[..., FloatArray]
 
 
-class BaseEvoke(Persistent):
-    """An estimator that evolves a network and trains a readout on its activations."""
+class BaseEvoke(
+    ClassNamePrefixFeaturesOutMixin, TransformerMixin, Persistent, auto_wrap_output_keys=None  # type: ignore[call-arg]
+):
+    """An estimator that evolves a network and trains a readout on its activations.
+
+    Its `transform` obeys `set_output` by itself, as scikit-learn's wrapper would make one data frame of all sequences.
+    The wrapper is turned off in the class that defines `transform`, and `set_output` is there in those below it.
+    """
 
     _regression = True
     _fitted = frozenset({
         "n_features_in_", "feature_names_in_", "genome_", "readout_", "best_fitness_", "n_evaluations_", "history_",
         "_esp", "_cell", "_gate_bias", "_washout", "_digest", "_first", "metadata_",
+        "_sklearn_output_config",
     })  # fmt: skip
 
     def _check_parameters(self):
@@ -255,106 +259,26 @@ class BaseEvoke(Persistent):
         check_choice("_cell", self._cell, _lstm.CELLS)
         check_gate_bias(self._gate_bias)
         check_integer("_washout", self._washout, 0)
+        for container in getattr(self, "_sklearn_output_config", {}).values():  # what set_output leaves
+            check_choice("set_output", container, ("default", "pandas", "polars"))
         if not isinstance(getattr(self, "metadata_", {}), dict):
             raise ValueError("metadata_ must be a dict")
 
     def _activations(self, inputs: Sequences) -> FloatArray:
         return _lstm.sequences(self.genome_, inputs.rows, inputs.offsets, self._cell, self._gate_bias)[0]
 
-
-class SequenceEstimator(  # scikit-learn would make one frame of all sequences: transform obeys set_output itself
-    ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEvoke, auto_wrap_output_keys=None  # type: ignore[call-arg]
-):
-    """An estimator whose X are the inputs of the network, and whose y are what its readout is to say of them.
-
-    Subclasses have ``_answer``, which makes predictions of decision values (n_rows, n_outputs).
-    """
-
-    _fitted = BaseEvoke._fitted | {"_per_sequence", "_sklearn_output_config"}  # the latter is what set_output leaves
-
-    def _check_fitted(self) -> None:
-        super()._check_fitted()
-        check_flags(_per_sequence=self._per_sequence)
-        for container in getattr(self, "_sklearn_output_config", {}).values():
-            check_choice("set_output", container, ("default", "pandas", "polars"))
-
-    def _read(self, X, y, lengths, X_val, y_val, sample_weight, sample_weight_val):
-        """Sequences, targets, the pair of those held out or None, and what is learned of the features."""
-        self._check_parameters()
-        given, X = X, as_sequences(X, lengths)
-        features = Features(given, X.rows, X.container == "list")
-        y = with_weights(as_targets(y, X), sample_weight, X)
-        if (X_val is None) != (y_val is None):
-            raise ValueError("X_val and y_val go together: one of them is missing")
-        if X_val is None:
-            if sample_weight_val is not None:
-                raise ValueError("sample_weight_val goes with X_val and y_val, which are missing")
-            return X, y, None, vars(features)
-        given, X_val = X_val, as_sequences(X_val, name="X_val", n_columns=X.rows.shape[1])
-        check_features(features, given, X_val.rows, X_val.container == "list", "X_val")
-        y_val = with_weights(as_targets(y_val, X_val, name="y_val"), sample_weight_val, X_val, "sample_weight_val")
-        if y_val.per_sequence != y.per_sequence or y_val.values.shape[1:] != y.values.shape[1:]:
-            raise ValueError("y_val must be of the same kind as y: one a step or one a sequence, as many outputs")
-        return X, y, (X_val, y_val), vars(features)
-
-    def _checked(self, X, lengths) -> Sequences:
-        check_is_fitted(self, "readout_")
-        sequences = as_sequences(X, lengths)
-        check_features(self, X, sequences.rows, sequences.container == "list")
-        return sequences
-
-    def _apply(self, answer: Callable[[FloatArray], NDArray[Any]], X, lengths):
-        """What `answer` makes of the decision values, in the structure of X or one a sequence."""
-        sequences = self._checked(X, lengths)
-        phi = self._activations(sequences)
-        if self._per_sequence:
-            return answer(self.readout_.decide(phi[sequences.offsets[1:] - 1]))
-        return sequences.mirror(answer(self.readout_.decide(phi)))
-
-    def _predicted_and_true(self, X, y, lengths, sample_weight) -> tuple[NDArray[Any], Targets, Sequences]:
-        """Predictions and targets, flat, and the sequences they belong to."""
-        sequences = self._checked(X, lengths)
-        targets = with_weights(as_targets(y, sequences), sample_weight, sequences)
-        predicted = self.predict(X, lengths)
-        if not self._per_sequence and sequences.container in ("list", "3d"):
-            predicted = np.concatenate(list(predicted))
-        if targets.per_sequence != self._per_sequence or targets.values.shape != predicted.shape:
-            raise ValueError("y must be of the kind that the model was trained with: one a step or one a sequence")
-        return predicted, targets, sequences
-
-    def transform(self, X, lengths=None):
-        """Activations of the cells, the paper's phi(t).
-
-        Returns
-        -------
-        The structure of X with n_cells columns. After ``set_output(transform="pandas")`` a data frame for a 2-D X and a
-        list of data frames, one a sequence, for a list or a 3-D X; their columns are `get_feature_names_out`, and each
-        has the index of its sequence if that is a data frame too.
-        """
-        sequences = self._checked(X, lengths)
-        activations = sequences.mirror(self._activations(sequences))
+    def _as_output(self, activations: FloatArray, given: Any, sequences: Sequences) -> Any:
+        """Activations in the container `given`, or the data frames that `set_output` asks for."""
+        mirrored = sequences.mirror(activations)
         kind = getattr(self, "_sklearn_output_config", {}).get("transform", get_config()["transform_output"])
         if kind == "default":
-            return activations
-        return as_frames(kind, activations, X, sequences.container, self.get_feature_names_out())
-
-    def fit_transform(self, X, y=None, lengths=None, **fit_params):
-        """Fit to X and y, then give the activations on X: `fit` and `transform` in one."""
-        return self.fit(X, y, lengths=lengths, **fit_params).transform(X, lengths)
+            return mirrored
+        return as_frames(kind, mirrored, given, sequences.container, self.get_feature_names_out())
 
     @property
     def _n_features_out(self) -> int:
         return len(self.genome_)
 
-    def stream(self) -> Stream:
-        """An explicit stateful reader that starts from the zero state; the estimator itself keeps no state."""
-        check_is_fitted(self, "readout_")
-        return Stream(self)
-
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.input_tags.three_d_array = True
-        return tags
 
 
 def target_rows(X: Sequences, y: Targets, washout: int, name: str) -> NDArray[np.int64]:

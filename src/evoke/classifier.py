@@ -9,9 +9,10 @@ from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from evoke.base import SequenceEstimator, rows_behind_washout
+from evoke.base import rows_behind_washout
 from evoke.parameters import check_class_weight
 from evoke.persistent import check_flags, check_labels
+from evoke.sequence_estimator import SequenceEstimator
 from evoke.sequences import share_prefixes
 from evoke.streams import ClassifierStream
 from evoke.targets import Labels

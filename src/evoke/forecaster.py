@@ -7,16 +7,14 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.metrics import r2_score
 from sklearn.utils.validation import check_is_fitted
 
 from evoke import _evaluate, _lstm
-from evoke.base import BaseEvoke, rows_behind_washout
-from evoke.frames import Features, check_features
-from evoke.parameters import check_choice, check_integer, check_positive
-from evoke.persistent import check_flags, check_values
+from evoke.frames import Features
+from evoke.parameters import check_choice, check_positive
 from evoke.sequences import Sequences, Targets, share_prefixes, to_array
 from evoke.series import Series, as_external, as_series, inputs_of, runs_with_free_ends
+from evoke.series_estimator import SeriesEstimator
 from evoke.streams import SeriesStream
 from evoke.targets import with_weights
 
@@ -27,7 +25,7 @@ FloatArray = NDArray[np.float64]
 MOST_STEPS = 10**9  # that a free run may be asked for
 
 
-class EvokeForecaster(BaseEvoke):
+class EvokeForecaster(SeriesEstimator):
     """Continuation of series: an evolved LSTM network whose output is fed back as its input (paper, section 3.2).
 
     The inputs of step t are ``[X(t) | feedback_scale * y(t - 1)]`` with y(-1) = 0, the target is y(t): the paper's
@@ -123,8 +121,6 @@ class EvokeForecaster(BaseEvoke):
     >>> model.generate(10).shape
     (10,)
     """
-
-    _fitted = BaseEvoke._fitted | {"n_outputs_", "_flat", "_feedback_scale", "_state", "_last"}
 
     def __init__(
         self,
@@ -255,19 +251,6 @@ class EvokeForecaster(BaseEvoke):
         check_positive("feedback_scale", self.feedback_scale)
         check_choice("validation_mode", self.validation_mode, ("teacher", "free"))
 
-    def _n_inputs(self) -> int:
-        return self.n_features_in_ + self.n_outputs_
-
-    def _check_fitted(self) -> None:
-        check_integer("n_outputs_", self.n_outputs_, 1)
-        super()._check_fitted()
-        check_flags(_flat=self._flat)
-        if len(self.readout_.intercept) != self.n_outputs_ or (self._flat and self.n_outputs_ != 1):
-            raise ValueError(f"the readout does not have n_outputs_={self.n_outputs_!r} outputs")
-        check_positive("_feedback_scale", self._feedback_scale)
-        check_values("_state", self._state, (2, len(self.genome_)))
-        check_values("_last", self._last, (self.n_outputs_,))
-
     def _held_out(self, y_val, X_val, series: Series, n_features: int, weights) -> tuple[Sequences, Targets] | None:
         if y_val is None:
             for name, value in (("X_val", X_val), ("sample_weight_val", weights)):
@@ -281,62 +264,6 @@ class EvokeForecaster(BaseEvoke):
         external = as_external(X_val, y.lengths, y.container == "list", n_features, "X_val", "y_val")
         targets = with_weights(Targets(y.rows, False), weights, y, "sample_weight_val")
         return inputs_of(y, external, self.feedback_scale), targets
-
-    # ------------------------------------------------------------------ use: told the series
-
-    def predict_one_step(self, y, X=None):
-        """Predictions of every value of given series from the true values before it (teacher forcing).
-
-        Returns
-        -------
-        The structure of y. The predictions within the washout are those of a network that has yet to find its phase.
-        """
-        series, phi = self._follow(y, X)
-        return series.mirror(self.readout_.decide(phi))
-
-    def transform(self, y, X=None):
-        """Activations of the cells on given series, the paper's phi(t).
-
-        Returns
-        -------
-        The structure of y with n_cells columns.
-        """
-        series, phi = self._follow(y, X)
-        return series.sequences.mirror(phi)
-
-    def score(self, y, X=None, sample_weight=None):
-        """R^2 of the predictions one step ahead behind the washout, averaged over the outputs.
-
-        For an output that does not vary it is 1 if every prediction is exact and 0 otherwise. Steps count by their
-        `sample_weight`. The error of a free run is that of `generate`, for instance by `evoke.tasks.nrmse`.
-        """
-        series, phi = self._follow(y, X)
-        rows = rows_behind_washout(series.sequences, self._washout, "y")
-        true = with_weights(Targets(series.sequences.rows, False), sample_weight, series.sequences)
-        weights = None if true.weights is None else true.weights[rows]
-        return float(r2_score(true.values[rows], self.readout_.decide(phi[rows]), sample_weight=weights))
-
-    def _follow(self, y, X, name: str = "y") -> tuple[Series, FloatArray]:
-        """The series and the activations of the network that is told them."""
-        series = self._checked(y, name)
-        lengths, several = series.sequences.lengths, series.sequences.container == "list"
-        external = self._external(X, lengths, several, name)
-        return series, self._activations(inputs_of(series.sequences, external, self._feedback_scale))
-
-    def _external(self, X, lengths, several: bool, of: str) -> FloatArray:
-        """Rows of the external inputs, whose features must be those of `fit`."""
-        external = as_external(X, lengths, several, self.n_features_in_, "X", of)
-        if X is not None:
-            check_features(self, X, external, several)
-        return external
-
-    def _checked(self, y, name: str) -> Series:
-        check_is_fitted(self, "readout_")
-        series = as_series(y, name)
-        n_outputs = series.sequences.rows.shape[1]
-        if n_outputs != self.n_outputs_:
-            raise ValueError(f"{name} has {n_outputs} columns, but the model was trained with {self.n_outputs_}")
-        return series
 
     # ------------------------------------------------------------------ use: left alone
 

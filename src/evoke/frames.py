@@ -73,7 +73,8 @@ def _as_frame(kind: str, values: Any, like: Any, names: Any) -> Any:
     if kind == "pandas":
         import pandas as pd
 
-        return pd.DataFrame(values, columns=names, index=like.index if isinstance(like, pd.DataFrame) else None)
+        index = like.index if isinstance(like, (pd.DataFrame, pd.Series)) else None
+        return pd.DataFrame(values, columns=names, index=index)
     if kind == "polars":
         import polars as pl
 

@@ -7,8 +7,9 @@ from numpy.typing import NDArray
 from sklearn.base import RegressorMixin
 from sklearn.metrics import r2_score
 
-from evoke.base import SequenceEstimator, rows_behind_washout
+from evoke.base import rows_behind_washout
 from evoke.persistent import check_flags
+from evoke.sequence_estimator import SequenceEstimator
 from evoke.sequences import share_prefixes
 from evoke.targets import encode_values
 
