@@ -434,7 +434,7 @@ BAD = {
 
 @pytest.mark.parametrize("name, value", [(name, value) for name, values in BAD.items() for value in values])
 def test_bad_parameters_are_named_before_any_work(name, value, monkeypatch):
-    monkeypatch.setattr("evoke.base.as_sequences", lambda *_: pytest.fail("the data were looked at"))
+    monkeypatch.setattr("evoke.sequence_estimator.as_sequences", lambda *_: pytest.fail("the data were looked at"))
     with pytest.raises(ValueError, match=f"^{name} must be "):
         tiny(**{name: value}).fit(EQUAL, STEPS)
 

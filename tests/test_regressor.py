@@ -321,7 +321,7 @@ def test_grid_search_and_clone(per_step):
      ("readout", "ridge"), ("washout", -1), ("objective", "mse"), ("validation", 0.0), ("n_jobs", 0)],
 )  # fmt: skip
 def test_bad_parameters_are_named_before_any_work(name, value, monkeypatch):
-    monkeypatch.setattr("evoke.base.as_sequences", lambda *_: pytest.fail("the data were looked at"))
+    monkeypatch.setattr("evoke.sequence_estimator.as_sequences", lambda *_: pytest.fail("the data were looked at"))
     with pytest.raises(ValueError, match=f"^{name} must be "):
         tiny(**{name: value}).fit(EQUAL, STEPS)
 
