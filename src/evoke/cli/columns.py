@@ -140,8 +140,15 @@ class Groups:
         self.ends = np.cumsum(np.bincount(codes))
 
     def split(self, values: Any) -> Any:
-        """One value (or row) a row of the table -> a list with the array of each sequence, or one array."""
-        return values if self.names is None else np.split(values[self.order], self.ends[:-1])
+        """An array or frame with the rows of the table -> a list with those of each sequence, or as it is if one."""
+        if self.names is None:
+            return values
+        rows = values.iloc if hasattr(values, "iloc") else values
+        return [rows[chosen] for chosen in self.rows()]
+
+    def rows(self) -> list[Array]:
+        """The places in the table of each sequence's rows."""
+        return np.split(self.order, self.ends[:-1])
 
     def join(self, parts: Any) -> Array:
         """The inverse of `split`."""
@@ -160,7 +167,7 @@ def is_per_sequence(parts: list[Array]) -> bool:
 
 def check_per_sequence(table: Table, groups: Groups, parts: list[Array], names: list[str]) -> Array:
     """One target a sequence, of parts in which it must not change."""
-    for name, part, rows in zip(groups.names, parts, np.split(groups.order, groups.ends[:-1]), strict=True):
+    for name, part, rows in zip(groups.names, parts, groups.rows(), strict=True):
         changes = (part != part[0]).reshape(len(part), -1).any(axis=1)
         if changes.any():
             chosen = np.zeros(len(table), dtype=bool)

@@ -93,7 +93,7 @@ def _labelled(table: Table, columns: roles.Columns, groups: roles.Groups, task: 
             f"Note: {some([*map(repr, names)])} does not change within any sequence. It is learned at every row; "
             "--per-sequence would learn it once a sequence.", err=True,
         )  # fmt: skip
-    return groups.split(table.numbers(columns.features)), y
+    return groups.split(table.features(columns.features)), y
 
 
 def _series(table: Table, columns: roles.Columns, groups: roles.Groups) -> Any:
@@ -105,7 +105,7 @@ def _series(table: Table, columns: roles.Columns, groups: roles.Groups) -> Any:
             f"Note: a forecast reads its own series alone; {some([*map(repr, unused)])} not used. --features names "
             "external inputs.", err=True,
         )  # fmt: skip
-    return (y, groups.split(table.numbers(columns.features))) if columns.features else (y,)
+    return (y, groups.split(table.features(columns.features))) if columns.features else (y,)
 
 
 def _summary(model: Any, table: Table, columns: roles.Columns, groups: roles.Groups) -> str:

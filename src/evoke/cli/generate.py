@@ -13,16 +13,22 @@ import numpy as np
 from evoke.cli.columns import Columns, Groups, find, target_values
 from evoke.cli.files import check_targets
 from evoke.cli.models import load_model
+from evoke.cli.pictures import check_drawable, draw
 from evoke.cli.tables import Format, Table, check_format, read_table, some, write_table
 
 __all__ = ["run"]
+
+Array = np.ndarray[Any, Any]
 
 
 def run(
     model: Path, steps: int, context: Path | None, inputs: Path | None, out: Path | None, plot: Path | None, **form: str
 ) -> None:
+    """Read what there is of a series, run the model on, write what it says."""
     real_out, real_plot = check_targets({"--out": out, "--plot": plot}, inputs=[model, context, inputs])
     check_format(out)
+    if real_plot is not None:
+        check_drawable(real_plot)
     estimator, columns = load_model(model)
     if not hasattr(estimator, "generate"):
         raise click.UsageError(f"{model} is an {type(estimator).__name__}; --task forecast makes models that generate")
@@ -33,14 +39,17 @@ def run(
     one = told is None or told[1].sequence is None  # series to be continued
     of_inputs = replace(columns, targets=[], sequence=None if one else columns.sequence)
     ahead = None if inputs is None else _read(inputs, of_inputs, Format(**form))
-    names, runs = [], []
-    for name, arguments in _continued(told, ahead, columns, steps):
-        names.append(name)
-        runs.append(estimator.generate(steps, **arguments))
+    continued = dict(_continued(told, ahead, columns, steps))
+    if real_plot is not None and len(continued) > 1:
+        raise click.UsageError(f"--plot draws one sequence, --context has {len(continued)}")
+    runs = [estimator.generate(steps, **arguments) for arguments in continued.values()]
     values = np.concatenate(runs).reshape(steps * len(runs), -1)
     found = dict(zip(columns.targets, values.T, strict=True))
-    if names[0] is not None:
-        found = {columns.sequence: np.repeat(np.array(names, dtype=object), steps)} | found
+    if not one:
+        found = {columns.sequence: np.repeat(np.array(list(continued), dtype=object), steps)} | found
+    if real_plot is not None:
+        ((_, arguments),) = continued.items()
+        _draw(runs[0], arguments["context"], columns, real_plot)
     write_table(found, real_out)
 
 
@@ -53,11 +62,11 @@ def _read(path: Path, columns: Columns, form: Format) -> tuple[Table, Columns]:
     return table, columns
 
 
-def _parts(read: tuple[Table, Columns], of: str) -> dict[Any, np.ndarray[Any, Any]]:
+def _parts(read: tuple[Table, Columns], of: str) -> dict[Any, Any]:
     """Targets or features of each sequence, by its name; None where the table is one sequence."""
     table, columns = read
     groups = Groups(table, columns.sequence)
-    values = target_values(table, columns) if of == "targets" else table.numbers(columns.features)
+    values = target_values(table, columns) if of == "targets" else table.features(columns.features)
     parts = groups.split(values)
     return {None: parts} if groups.names is None else dict(zip(groups.names, parts, strict=True))
 
@@ -66,6 +75,8 @@ def _continued(
     told: tuple[Table, Columns] | None, ahead: tuple[Table, Columns] | None, columns: Columns, steps: int
 ) -> Iterator[tuple[Any, dict[str, Any]]]:
     """The name of each series to be continued, and what `generate` is to know of it."""
+    import pandas as pd
+
     future = None if ahead is None else _parts(ahead, "features")
     series = {None: None} if told is None else _parts(told, "targets")
     past = _parts(told, "features") if told is not None and columns.features else None
@@ -80,5 +91,14 @@ def _continued(
                 of = "" if name is None else f" of sequence {name!r}"
                 raise ValueError(f"{ahead[0].name} must have {steps} rows{of}, one a step to go; it has {len(X)}")
             if past is not None:
-                X = np.concatenate([past[name], X])
+                X = pd.concat([past[name], X])
         yield name, {"context": values, "X": X}
+
+
+def _draw(generated: Array, context: Array | None, columns: Columns, path: Path) -> None:
+    from evoke.plot import ContinuationDisplay
+
+    draw(
+        lambda figure: ContinuationDisplay.from_series(generated, context=context, names=columns.targets, axes=figure),
+        path,
+    )

@@ -23,6 +23,8 @@ def load_model(path: Path) -> tuple[Any, Columns]:
     model = load(path)
     try:
         columns = Columns(**model.metadata_["columns"])
+        if not columns.targets or len(columns.features) != model.n_features_in_:
+            raise TypeError
     except (AttributeError, KeyError, TypeError):
         raise ModelFileError(f"{path} was not written by 'evoke fit': it does not say which columns it reads") from None
     return model, columns

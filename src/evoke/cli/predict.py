@@ -18,6 +18,7 @@ __all__ = ["run"]
 
 
 def run(model: Path, data: Path, out: Path | None, decisions: bool, **form: str) -> None:
+    """Read a model and a table, write what the one says of the other."""
     (real_out,) = check_targets({"--out": out}, inputs=[model, data])
     check_format(out)
     estimator, columns = load_model(model)
@@ -28,7 +29,7 @@ def run(model: Path, data: Path, out: Path | None, decisions: bool, **form: str)
     needed = replace(columns, targets=columns.targets if forecaster else [])
     table.check_complete(find(table, needed.names))
     groups = Groups(table, columns.sequence)
-    features = groups.split(table.numbers(columns.features)) if columns.features else None
+    features = groups.split(table.features(columns.features)) if columns.features else None
     if forecaster:
         answers = estimator.predict_one_step(groups.split(target_values(table, columns)), features)
     else:

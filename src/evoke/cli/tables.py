@@ -134,6 +134,10 @@ class Table:
             values[:, k] = self._numbers(name)
         return values
 
+    def features(self, names: list[str]) -> pd.DataFrame:
+        """Columns of numbers under their names, which the model remembers."""
+        return _import_pandas().DataFrame(self.numbers(names), columns=names)
+
     def _numbers(self, name: str) -> FloatArray:
         pandas = _import_pandas()
         column = self.frame[name]

@@ -3,6 +3,7 @@
 from evoke.plot._acceptance import AcceptanceDisplay
 from evoke.plot._activations import ActivationDisplay
 from evoke.plot._common import check_picture, picture
+from evoke.plot._continuation import ContinuationDisplay
 from evoke.plot._free_run import FreeRunDisplay
 from evoke.plot._generalisation import GeneralisationDisplay
 from evoke.plot._history import HistoryDisplay
@@ -11,6 +12,7 @@ from evoke.plot._kernel import KernelMatrixDisplay
 __all__ = [
     "AcceptanceDisplay",
     "ActivationDisplay",
+    "ContinuationDisplay",
     "FreeRunDisplay",
     "GeneralisationDisplay",
     "HistoryDisplay",
