@@ -4,6 +4,7 @@ Figures are drawn without a screen and closed after each test.
 """
 
 import os
+import subprocess
 import sys
 
 import pytest
@@ -21,3 +22,17 @@ def closed_figures():
     yield
     if "matplotlib.pyplot" in sys.modules:
         sys.modules["matplotlib.pyplot"].close("all")
+
+
+@pytest.fixture
+def here(capsys):
+    """The command inside this process, where parts of it can be replaced."""
+
+    from evoke.cli import cli
+
+    def run(*arguments):
+        with pytest.raises(SystemExit) as ended:
+            cli.main([*map(str, arguments)], prog_name="evoke")
+        return subprocess.CompletedProcess(arguments, ended.value.code, *capsys.readouterr())
+
+    return run

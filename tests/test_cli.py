@@ -1,6 +1,5 @@
 import json
 import os
-import pty
 import re
 import signal
 import subprocess
@@ -12,49 +11,14 @@ import pytest
 pytest.importorskip("click")
 pytest.importorskip("rich")
 
+from commands import OnTerminal, assert_clean, assert_one_line, evoke
+
 from evoke import __version__, reproduce, tasks
 from evoke.cli import cli
 from evoke.reproduce import grammar, waves
 
 SMALL = ["reproduce", "anbncn", "--runs", "1", "--generations", "2", "--test-max", "20"]
 ENDLESS = ["reproduce", "anbncn", "--runs", "100000", "--generations", "100000", "--test-max", "20"]
-
-
-def evoke(*arguments, **environment):
-    return subprocess.run(
-        [sys.executable, "-m", "evoke", *map(str, arguments)],
-        env=os.environ | environment, capture_output=True, text=True, stdin=subprocess.DEVNULL, check=False,
-    )  # fmt: skip
-
-
-@pytest.fixture
-def here(capsys):
-    """The command inside this process, where parts of it can be replaced."""
-
-    def run(*arguments):
-        with pytest.raises(SystemExit) as ended:
-            cli.main([*map(str, arguments)], prog_name="evoke")
-        return subprocess.CompletedProcess(arguments, ended.value.code, *capsys.readouterr())
-
-    return run
-
-
-def assert_one_line(done, status, *words):
-    """Ended with `status` and one line of explanation, no traceback."""
-    assert done.returncode == status, done.stderr
-    assert done.stdout == ""
-    assert "Traceback" not in done.stderr
-    lines = done.stderr.splitlines()
-    assert lines[-1].startswith("Error: ")
-    if status == 1:
-        assert len(lines) == 1
-    for word in words:
-        assert word in lines[-1]
-
-
-def assert_clean(folder, *names):
-    """Only these files, no temporary one left."""
-    assert sorted(path.name for path in folder.iterdir()) == sorted(names)
 
 
 # ---- small things
@@ -537,43 +501,6 @@ def test_stdout_is_no_file_to_replace(tmp_path, place):
     assert done.returncode == 1
     assert done.stderr == f"Error: cannot write {place}: it is already open, as stdout or another redirection\n"
     assert_clean(tmp_path, "link.json", "stdout.txt")
-
-
-class OnTerminal:
-    """The command with stderr on a terminal."""
-
-    def __init__(self, *arguments):
-        self.master, slave = pty.openpty()
-        # A test run in the background has SIGINT ignored, and would hand that down.
-        before = signal.signal(signal.SIGINT, signal.default_int_handler)
-        self.process = subprocess.Popen(
-            [sys.executable, "-m", "evoke", *map(str, arguments)],
-            env=os.environ | {"TERM": "xterm", "COLUMNS": "120"}, stdout=subprocess.PIPE, stderr=slave,
-            stdin=subprocess.DEVNULL,
-        )  # fmt: skip
-        signal.signal(signal.SIGINT, before)
-        os.close(slave)
-        self.shown = ""
-
-    def read(self):
-        try:
-            piece = os.read(self.master, 65536).decode(errors="replace")
-        except OSError:  # what Linux says when the other end is closed
-            piece = ""
-        self.shown += piece
-        return piece
-
-    def wait_for(self, word):
-        while word not in self.shown:
-            assert self.read(), f"ended without {word!r}: {self.shown}"
-
-    def finish(self):
-        while self.read():
-            pass
-        stdout = self.process.stdout.read().decode()
-        self.process.stdout.close()
-        os.close(self.master)
-        return self.process.wait(), stdout
 
 
 def test_progress_on_a_terminal():

@@ -35,15 +35,18 @@ def run(
     table = read_table(data, Format(**form))
     columns = roles.choose_columns(table, target, features, sequence, per_sequence, all_others=task != "forecast")
     table.check_complete(columns.names)
+    notes: list[str] = []
     if task is None:
         task = roles.guess_task(table, columns.targets)
-        click.echo(f"The target {columns.targets[0]!r} is text: --task {task}", err=True)
+        notes.append(f"Note: the target {columns.targets[0]!r} is text, so it is classified.")
     model = model or _estimator(task, settings, seed, n_jobs)
     groups = roles.Groups(table, columns.sequence)
     if task == "forecast":
-        data_of_fit = _series(table, columns, groups)
+        data_of_fit = _series(table, columns, groups, notes)
     else:
-        data_of_fit = _labelled(table, columns, groups, task)
+        data_of_fit = _labelled(table, columns, groups, task, notes)
+    for note in notes:
+        click.echo(note, err=True)
     model.metadata_ = {"columns": columns.as_dict()}  # now, so that checkpoints have it too
     interrupted = _evolve(model, data_of_fit, checkpoint)
     model.set_params(n_jobs=None).save(real_out)  # the same file for any number of threads
@@ -81,7 +84,7 @@ def _estimator(task: str, settings: tuple[str, ...], seed: int, n_jobs: int) -> 
     return make_estimator(kind, settings, random_state=seed, n_jobs=n_jobs)
 
 
-def _labelled(table: Table, columns: roles.Columns, groups: roles.Groups, task: str) -> Any:
+def _labelled(table: Table, columns: roles.Columns, groups: roles.Groups, task: str, notes: list[str]) -> Any:
     """X and y of a classifier or regressor."""
     names = columns.targets
     text = task == "classify" and len(names) == 1
@@ -89,22 +92,22 @@ def _labelled(table: Table, columns: roles.Columns, groups: roles.Groups, task: 
     if columns.per_sequence:
         y = roles.check_per_sequence(table, groups, y, names)
     elif columns.sequence is not None and roles.is_per_sequence(y):
-        click.echo(
-            f"Note: {some([*map(repr, names)])} does not change within any sequence. It is learned at every row; "
-            "--per-sequence would learn it once a sequence.", err=True,
-        )  # fmt: skip
+        notes.append(
+            f"Note: {some([*map(repr, names)])} does not change within any sequence; it is learned at every row, and "
+            "with --per-sequence once a sequence."
+        )
     return groups.split(table.features(columns.features)), y
 
 
-def _series(table: Table, columns: roles.Columns, groups: roles.Groups) -> Any:
+def _series(table: Table, columns: roles.Columns, groups: roles.Groups, notes: list[str]) -> Any:
     """y and X of a forecaster."""
     y = groups.split(roles.target_values(table, columns))
     unused = [name for name in table.columns if name not in columns.names]
     if unused and not columns.features:
-        click.echo(
-            f"Note: a forecast reads its own series alone; {some([*map(repr, unused)])} not used. --features names "
-            "external inputs.", err=True,
-        )  # fmt: skip
+        notes.append(
+            f"Note: a forecast reads its own series alone, not {some([*map(repr, unused)])}; --features names external "
+            "inputs."
+        )
     return (y, groups.split(table.features(columns.features))) if columns.features else (y,)
 
 

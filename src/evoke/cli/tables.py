@@ -154,12 +154,12 @@ class Table:
     def _of_text(self, column: pd.Series, name: str) -> pd.Series:
         pandas = _import_pandas()
         text = self._with_points(column.astype(str))
-        truth = text.str.lower().map({"true": 1.0, "false": 0.0})
-        if truth.notna().all():
-            return truth
         odd = pandas.to_numeric(text, errors="coerce").isna().to_numpy()
         if not odd.any():
             return text.astype(np.float64)  # exact, which to_numeric is not promised to be
+        truth = text.str.lower().map({"true": 1.0, "false": 0.0})
+        if truth.notna().all():
+            return truth
         first = str(column[odd].iloc[0])
         hint = next((hint for pattern, hint in _HINTS if re.fullmatch(pattern, first)), _HINT)
         raise ValueError(

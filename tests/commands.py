@@ -1,0 +1,70 @@
+"""Running the command line, and what every command is held to."""
+
+import os
+import pty
+import re
+import signal
+import subprocess
+import sys
+
+
+def evoke(*arguments, **environment):
+    return subprocess.run(
+        [sys.executable, "-m", "evoke", *map(str, arguments)],
+        env=os.environ | environment, capture_output=True, text=True, stdin=subprocess.DEVNULL, check=False,
+    )  # fmt: skip
+
+
+def assert_one_line(done, status, *words):
+    """Ended with `status` and one line of explanation, no traceback."""
+    assert done.returncode == status, done.stderr
+    assert done.stdout == ""
+    assert "Traceback" not in done.stderr
+    lines = done.stderr.splitlines()
+    assert lines[-1].startswith("Error: ")
+    if status == 1:
+        assert len(lines) == 1
+    for word in words:
+        assert word in lines[-1]
+
+
+def assert_clean(folder, *names):
+    """Only these files, no temporary one left."""
+    assert sorted(path.name for path in folder.iterdir()) == sorted(names)
+
+
+class OnTerminal:
+    """The command with stderr on a terminal."""
+
+    def __init__(self, *arguments):
+        self.master, slave = pty.openpty()
+        # A test run in the background has SIGINT ignored, and would hand that down.
+        before = signal.signal(signal.SIGINT, signal.default_int_handler)
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "evoke", *map(str, arguments)],
+            env=os.environ | {"TERM": "xterm", "COLUMNS": "120"}, stdout=subprocess.PIPE, stderr=slave,
+            stdin=subprocess.DEVNULL,
+        )  # fmt: skip
+        signal.signal(signal.SIGINT, before)
+        os.close(slave)
+        self.shown = ""
+
+    def read(self):
+        try:
+            piece = os.read(self.master, 65536).decode(errors="replace")
+        except OSError:  # what Linux says when the other end is closed
+            piece = ""
+        self.shown += piece
+        return piece
+
+    def wait_for(self, pattern):
+        while not re.search(pattern, self.shown):
+            assert self.read(), f"ended without {pattern!r}: {self.shown}"
+
+    def finish(self):
+        while self.read():
+            pass
+        stdout = self.process.stdout.read().decode()
+        self.process.stdout.close()
+        os.close(self.master)
+        return self.process.wait(), stdout
