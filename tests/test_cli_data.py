@@ -235,6 +235,16 @@ def test_the_model_file_is_for_python_too(frame, model):
     assert learned.predict(walks(frame, "step"))[0].tolist()[0] in ("left", "right")
 
 
+def test_metadata_travels_with_a_model(tmp_path):
+    model = EvokeClassifier(**SMALL, random_state=0).fit([[[0.0], [1.0]]], [["a", "b"]])
+    model.metadata_ = {"unit": "m/s", "by": ["me", 3, None, (1.5, True)]}
+    model.save(tmp_path / "model.evk")
+    assert load(tmp_path / "model.evk").metadata_ == model.metadata_
+    model.metadata_ = "m/s"
+    with pytest.raises(ValueError, match="metadata_ must be a dict"):
+        model.save(tmp_path / "model.evk")
+
+
 # ---- the same again
 
 

@@ -1,6 +1,8 @@
 """The documents: their Python examples run, their tables are those of docs/results, their links lead somewhere."""
 
+import os
 import re
+import subprocess
 import sys
 from pathlib import Path
 
@@ -30,6 +32,25 @@ def test_examples_run_in_their_order(path, capsys):
         assert printed.startswith("1.0\n1000\n")  # the long strings that the text speaks of
     if path.name == "reproduction.md":
         assert printed == "[1.] [-1.]\n[1.] [-1.]\n"  # as the comments beside it say
+
+
+def test_commands_for_own_data_run(tmp_path):
+    pytest.importorskip("click")
+    pytest.importorskip("matplotlib")
+    pytest.importorskip("pandas")
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    section = text.split("## Your own data from the command line\n")[1].split("\n## ")[0]
+    script = "".join(re.findall(r"```sh\n(.*?)```", section, re.DOTALL))
+    python = 'evoke() { "$PYTHON" -m evoke "$@"; }\n'
+    done = subprocess.run(
+        ["sh", "-e", "-c", python + script], env=os.environ | {"PYTHON": sys.executable}, cwd=tmp_path,
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "sides.csv").read_text().startswith("walk,side\na,")
+    assert len((tmp_path / "continued.csv").read_text().splitlines()) == 101
+    written = {"walks.evk", "history.png", "series.evk", "continued.png"}
+    assert written <= {path.name for path in tmp_path.iterdir()}
 
 
 def test_tables_are_those_of_the_results(capsys):

@@ -32,6 +32,8 @@ class Persistent(BaseEstimator):
         with the state of the evolution: after `load`, ``warm_start`` goes on bit for bit. It is written beside `path`
         and then renamed, so that a crash leaves the old file or the new one.
 
+        An estimator of sequences may have an attribute ``metadata_``, a dictionary of the caller's: it is kept too.
+
         Parameters
         ----------
         path : str or PathLike
