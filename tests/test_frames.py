@@ -149,6 +149,21 @@ def test_transform_gives_frames_where_asked_to(model):
     assert type(model.predict(FRAMES)[0]) is np.ndarray
 
 
+def test_a_forecaster_gives_frames_of_its_series():
+    y = [pd.Series(np.sin(frame["a"])) for frame in FRAMES]
+    model = EvokeForecaster(**TINY).fit(y)
+    plain = model.transform(y)
+    assert type(plain[0]) is np.ndarray
+    framed = clone(model).set_output(transform="pandas")
+    found = framed.fit_transform(y)
+    assert_frames(found, plain, [series.index for series in y], "evokeforecaster")
+    assert_frames([framed.transform(y[0].to_frame().to_numpy()[:, 0])], plain[:1], [range(5)], "evokeforecaster")
+    assert_frames([framed.transform(y[0])], plain[:1], [y[0].index], "evokeforecaster")
+    driven = EvokeForecaster(**TINY).fit_transform(y, FRAMES)
+    for part, same in zip(driven, EvokeForecaster(**TINY).fit(y, FRAMES).transform(y, FRAMES), strict=True):
+        np.testing.assert_array_equal(part, same)
+
+
 def test_the_global_setting_is_obeyed_and_the_own_goes_first(model):
     with sklearn.config_context(transform_output="pandas"):
         assert all(isinstance(part, pd.DataFrame) for part in model.transform(FRAMES))
