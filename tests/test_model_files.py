@@ -65,8 +65,8 @@ def is_refused(path):
         return True
     try:
         use(loaded)
-    except (ValueError, FloatingPointError) as error:
-        if not re.search("overflows|diverges", str(error)):
+    except (ValueError, FloatingPointError, RuntimeWarning) as error:
+        if not re.search("overflow|diverges", str(error)):
             raise
     return False
 
@@ -91,7 +91,7 @@ def test_files_with_changed_bytes(name, path):
     MODELS[name].save(path)
     raw = path.read_bytes()
     refused = 0
-    for k in range(400):
+    for k in range(300):
         changed = bytearray(raw)
         if k % 3 == 0:
             del changed[int(rng.integers(len(raw))) :]
@@ -103,7 +103,7 @@ def test_files_with_changed_bytes(name, path):
             changed[begin:end] = rng.bytes(min(end - begin, int(rng.integers(1, 64))))
         path.write_bytes(changed)
         refused += is_refused(path)
-    assert refused > 330  # a date or a comment may change
+    assert refused > 250  # a date or a comment may change
 
 
 @pytest.mark.parametrize("content", [
@@ -161,7 +161,7 @@ def test_changed_headers(name, path):
     header, arrays = read_archive(path)
     refused = n = 0
     for place in [place for place in places(header) if place]:
-        for leaf in [..., *rng.choice(np.array(LEAVES, dtype=object), 2, replace=False)]:
+        for leaf in (..., LEAVES[rng.integers(len(LEAVES))]):
             changed = copy.deepcopy(header)
             parent = changed
             for key in place[:-1]:
@@ -173,7 +173,7 @@ def test_changed_headers(name, path):
             path.write_bytes(pack(changed, arrays))
             refused += is_refused(path)
             n += 1
-    assert n > 90
+    assert n > 70
     assert n / 3 < refused < n
 
 
