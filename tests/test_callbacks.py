@@ -441,6 +441,16 @@ def test_the_seed_of_the_file(tmp_path):
     assert_same_model(model, tiny(random_state=first._esp.state_dict()["entropy"]).fit(X, CLASSES))
 
 
+@pytest.mark.parametrize("make", [np.random.default_rng, np.random.RandomState, np.random.SeedSequence])
+def test_a_generator_that_is_seeded_by_the_script(tmp_path, make):
+    checkpoint = Checkpoint(tmp_path / "a.evk")
+    cut(tiny(checkpoint, random_state=make(3)), 3)
+    straight = tiny(random_state=make(3)).fit(X, CLASSES)
+    assert_same_model(tiny(checkpoint, random_state=make(3)).fit(X, CLASSES), straight)
+    with pytest.raises(ValueError, match="another random_state"):
+        tiny(checkpoint, random_state=make(4)).fit(X, CLASSES)
+
+
 def test_any_model_file_is_a_checkpoint(tmp_path):
     path = tmp_path / "a.evk"
     tiny(n_generations=4).fit(X, CLASSES).save(path)

@@ -342,6 +342,32 @@ def test_initial_weights_fill_their_range():
         assert abs(members.mean()) < 0.1 * bound
 
 
+def test_the_best_can_be_judged_anew():
+    esp = ESP([2, 2], subpopulation_size=4, n_trials=1, random_state=0)
+    run(esp, 3)
+    best, stagnation = esp.best, esp.stagnation
+    esp.judge_best_anew(7)
+    assert esp.best_fitness == 7.0 and esp.stagnation == stagnation
+    np.testing.assert_array_equal(esp.best, best)
+    esp.ask()
+    esp.tell([8.0, 7.0, 6.5, 9.0])
+    assert esp.best_fitness == 6.5 and not np.array_equal(esp.best, best)
+
+
+@pytest.mark.parametrize("fitness", [np.inf, np.nan])
+def test_a_best_network_that_fails_is_forgotten(fitness):
+    esp = ESP([2, 2], subpopulation_size=4, n_trials=1, random_state=0)
+    run(esp, 3)
+    esp.judge_best_anew(fitness)
+    assert esp.best is None and esp.best_fitness == np.inf
+    other = ESP([2, 2], subpopulation_size=4, n_trials=1, random_state=1)
+    other.load_state_dict(esp.state_dict())
+    for one in (esp, other):
+        run(one, 3)
+    assert_same(esp, other)
+    assert esp.best is not None
+
+
 # ---- randomness
 
 

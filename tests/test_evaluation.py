@@ -47,6 +47,41 @@ def unfused(p):
     return replace(p, readout=Unfused(**vars(p.readout)))
 
 
+# ---- digest
+
+
+def changed(array, place=0):
+    array = array.copy()
+    array.flat[place] += 1
+    return array
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda p: replace(p, runs=replace(p.runs, rows=changed(p.runs.rows, -1))),
+        lambda p: replace(p, runs=replace(p.runs, table=changed(p.runs.table, -1))),
+        lambda p: replace(p, train=replace(p.train, rows=changed(p.train.rows))),
+        lambda p: replace(p, train=replace(p.train, weights=changed(p.train.weights))),
+        lambda p: replace(p, validation=replace(p.validation, targets=changed(p.validation.targets))),
+        lambda p: replace(p, train=p.validation, validation=p.train),
+        lambda p: replace(p, cell="evolino"),
+        lambda p: replace(p, gate_bias=(0.0, 1.5, 1.5)),
+        lambda p: replace(p, readout=replace(p.readout, C=11.0)),
+        lambda p: replace(p, objective="count"),
+        lambda p: replace(p, exclusive=True),
+        lambda p: replace(p, regression=True),
+        lambda p: replace(p, epsilon=0.1),
+        lambda p: replace(p, free=np.zeros((0, 3), np.int64)),
+        lambda p: replace(p, feedback_scale=0.3),
+    ],
+)
+def test_the_digest_sees_every_change(change):
+    p = problem()
+    assert change(p).digest != p.digest
+    assert problem().digest == p.digest == pickle.loads(pickle.dumps(p)).digest
+
+
 # ---- points
 
 

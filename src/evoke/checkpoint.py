@@ -136,7 +136,7 @@ class Checkpoint:
             if not np.array_equal(ours[name], theirs[name]):
                 self._refuse(f"{name}={theirs[name]!r} instead of {ours[name]!r}")
         if saved._digest != run.problem.digest:
-            self._refuse("other data")
+            self._refuse("other data (or a version of evoke that reads them otherwise)")
         seeded = model.random_state is not None or run.esp.generation > 0
         if seeded and saved._esp.state_dict()["entropy"] != run.esp.state_dict()["entropy"]:
             self._refuse("another random_state")

@@ -85,6 +85,7 @@ class Problem:
 
 def _parts(value: Any) -> Iterator[bytes | memoryview]:
     if is_dataclass(value):
+        yield type(value).__name__.encode()
         for field in fields(value):
             yield field.name.encode()
             yield from _parts(getattr(value, field.name))
