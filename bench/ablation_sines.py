@@ -25,12 +25,16 @@ STUDIES: dict[str, list[dict[str, Any]]] = {
     "readout": [{"readout": r} for r in ("svm", "lssvm", "pinv")],
     "cell": [{"cell": c} for c in ("evolino", "lstm")],
     "gate bias": [{"gate_bias": b} for b in ((0.0, 0.0, 0.0), (0.0, 1.5, -1.5))],
-    "feedback": [{"feedback_scale": f} for f in (0.01, 0.03, 0.1, 0.3, 1.0)],
+    "feedback": [{"feedback_scale": f} for f in (1e-6, 1e-5, 1e-4, 1e-3, 0.01, 0.03, 0.1, 0.3, 1.0)],
     "mutation": [{"mutation_scale": a} for a in (1e-5, 1e-4, 0.001, 0.003, 0.01, 0.1)],
     "weights": [{"weight_range": w} for w in (0.03, 0.1, 0.3, 0.5, 1.0, 3.0)],
-    "kernel": [{"gamma": g} for g in (0.0625, 0.125, 0.25, 0.5)],
+    "kernel": [{"gamma": g} for g in (0.0625, 0.125, 0.25, 0.5, 1.0, 2.0, 4.0)],
+    "kernel, told": [{"validation_mode": "teacher", "gamma": g} for g in (0.25, 0.5, 1.0, 2.0, 4.0)],
     "C": [{"C": c} for c in (10.0, 1e2, 1e4, 1e6, 1e8, 1e10, 1e12, 1e14)],
-    "epsilon": [{"epsilon": e, "tol": min(1e-3, e)} for e in (1e-2, 1e-3, 1e-4, 1e-5)],
+    "epsilon": [{"epsilon": e, "tol": min(1e-3, e)} for e in (1e-2, 1e-3, 1e-4, 1e-5, 1e-6, 1e-7)],
+    "epsilon, told": [
+        {"validation_mode": "teacher", "epsilon": e, "tol": min(1e-3, e)} for e in (3e-2, 1e-2, 1e-3, 1e-4)
+    ],
     "validation": [{"validation_mode": m} for m in ("teacher", "free")],
     "cells": [{"n_cells": h} for h in (5, 10, 15, 20)],
     "evaluations": [{"subpopulation_size": n, "n_trials": t} for n, t in ((20, 3), (12, 5), (60, 1), (40, 5))],
@@ -40,25 +44,31 @@ STUDIES: dict[str, list[dict[str, Any]]] = {
 
 
 def one(settings: dict[str, Any], waves: int, preset: str, readout: str, seed: int) -> dict[str, Any]:
-    """Squared error of the free run and the fitness; None with the reason where there is no finite one."""
+    """Squared errors of the free run and one step ahead, and the fitness; None where one is not finite."""
     y = tasks.superimposed_sines(waves, SINES_SPLIT.test_end)
     known, test = np.split(y, [SINES_SPLIT.validation_end])
     parameters = sines_parameters(preset, readout, waves) | settings
     model = EvokeForecaster(**parameters, washout=SINES_SPLIT.washout, random_state=seed)
+    result: dict[str, Any] = {"seed": seed, "sse": None, "one_step_sse": None, "fitness": None}
     try:
-        generated = model.fit(known).generate(len(test))
-        return {"seed": seed, "sse": float(((generated - test) ** 2).sum()), "fitness": float(model.best_fitness_)}
+        model.fit(known)
+        result["fitness"] = float(model.best_fitness_)
+        result["one_step_sse"] = float(((model.predict_one_step(y)[len(known) :] - test) ** 2).sum())
+        result["sse"] = float(((model.generate(len(test)) - test) ** 2).sum())
     except (FloatingPointError, ValueError) as error:
-        return {"seed": seed, "sse": None, "fitness": getattr(model, "best_fitness_", None), "reason": str(error)}
+        result["reason"] = str(error)
+    return result
 
 
 def row(study: dict[str, Any]) -> str:
     """One line of the table; a run without an error to show counts with an infinite one."""
     sse = np.array([np.inf if run["sse"] is None else run["sse"] for run in study["runs"]])
-    fitness = [np.inf if run["fitness"] is None else run["fitness"] for run in study["runs"]]
+    told, fitness = (
+        [np.inf if run[name] is None else run[name] for run in study["runs"]] for name in ("one_step_sse", "fitness")
+    )
     low, middle, high = (np.percentile(sse, q, method="higher") for q in (25, 50, 75))
     label = ", ".join(f"{name}={value}" for name, value in study["settings"].items())
-    numbers = [f"{x:.2g}" for x in (sse.mean(), low, middle, high, sse.max(), np.median(fitness))]
+    numbers = [f"{x:.2g}" for x in (sse.mean(), low, middle, high, sse.max(), np.median(told), np.median(fitness))]
     return "| " + " | ".join([study["study"], label, *numbers, str(int(np.isinf(sse).sum()))]) + " |"
 
 
@@ -84,8 +94,8 @@ def main(arguments: list[str] | None = None) -> None:
     }  # fmt: skip
     print(f"Preset {options.preset}, readout {options.readout}, {options.waves} waves, ", end="")
     print(f"seeds {seeds.start}..{seeds.stop - 1}: squared error of the free run.\n")
-    print("| study | setting | mean | low quartile | median | high quartile | worst | fitness | diverged |")
-    print("|" + "---|" * 9, flush=True)
+    print("| study | setting | mean | low quartile | median | high quartile | worst | one step | fitness | diverged |")
+    print("|" + "---|" * 10, flush=True)
     with Parallel(n_jobs=options.jobs) as pool:
         for name in names:
             for settings in STUDIES[name]:

@@ -90,7 +90,7 @@ def test_the_ablation_of_the_sines_runs(tmp_path, capsys, monkeypatch):
     assert all(run["sse"] > 0 for run in good["runs"])
     assert ablation_sines.row(good) in printed
     assert "lower C" in bad["runs"][0]["reason"]
-    assert ablation_sines.row(bad).endswith("| inf | inf | inf | inf | inf | inf | 2 |")
+    assert ablation_sines.row(bad).endswith("| inf | inf | inf | inf | inf | inf | inf | 2 |")
 
 
 @pytest.mark.parametrize("origin", problems.ORIGINS)

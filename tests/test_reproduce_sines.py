@@ -44,14 +44,14 @@ def test_the_paper_preset_has_the_values_of_the_paper():
     assert (paper["kernel"], paper["gamma"], paper["C"]) == ("rbf", 0.25, 10.0)
     assert paper["n_generations"] == 50
     assert paper["n_generations"] * paper["subpopulation_size"] * paper["n_trials"] == 3000
-    assert paper["validation_mode"] == "teacher"
+    assert paper["validation_mode"] == "free"
 
 
 def test_more_waves_take_more_cells():
     cells = [reproduce.sines_parameters("tuned", "svm", k)["n_cells"] for k in range(1, 9)]
     assert cells == [10, 10, 15, 20, 20, 20, 20, 20]
-    assert reproduce.sines_parameters("tuned", "lssvm", 3)["validation_mode"] == "free"
-    assert reproduce.sines_parameters("tuned", "lssvm")["validation_mode"] == "teacher"
+    assert reproduce.sines_parameters("tuned", "lssvm", 3)["gamma"] == 10.0
+    assert reproduce.sines_parameters("tuned", "lssvm")["gamma"] == 1.0
     assert reproduce.SINES_PRESETS["tuned"]["svm"]["n_cells"] == 10
 
 
@@ -65,10 +65,10 @@ def test_contract_of_the_result(small):
     assert (result["solver"], result["readout"]) == ("auto", "pinv")
     assert [run["seed"] for run in result["runs"]] == [7, 8]
     for run in result["runs"]:
-        assert set(run) == {"seed", "sse", "nrmse", "fitness", "generations", "evaluations", "seconds"}
+        assert set(run) == {"seed", "sse", "nrmse", "one_step_sse", "fitness", "generations", "evaluations", "seconds"}
         assert run["nrmse"] == pytest.approx(np.sqrt(run["sse"] / (300 * TEST.var())), rel=1e-12)
         assert run["generations"] == 2
-        assert run["evaluations"] == 2 * 40 * 5
+        assert run["evaluations"] == 2 * 20 * 3
         assert isinstance(run["fitness"], float)
     assert result["unfinished"] == []
     assert result["interrupted"] is False
@@ -77,12 +77,13 @@ def test_contract_of_the_result(small):
     sse = [run["sse"] for run in result["runs"]]
     assert result["mean_sse"] == result["median_sse"] == pytest.approx(np.mean(sse))
     assert result["worst_sse"] == max(sse)
+    assert result["mean_one_step_sse"] == np.mean([run["one_step_sse"] for run in result["runs"]])
     assert result["n_diverged"] == 0
     config = result["config"]
     assert (config["seed"], config["runs"], config["n_jobs"]) == (7, 2, 1)
     assert config["simd"]["used"] in config["simd"]["supported"]
     assert (config["parameters"]["washout"], config["parameters"]["validation"]) == (100, "half")
-    assert EvokeForecaster(**config["parameters"]).get_params()["feedback_scale"] == 0.1
+    assert EvokeForecaster(**config["parameters"]).get_params()["feedback_scale"] == 1e-5
 
 
 def test_a_run_is_what_the_forecaster_does(small):
@@ -91,6 +92,8 @@ def test_a_run_is_what_the_forecaster_does(small):
     run = small["runs"][1]
     assert run["fitness"] == model.best_fitness_
     assert run["sse"] == ((model.generate(300) - TEST) ** 2).sum()
+    told = model.predict_one_step(np.concatenate([KNOWN, TEST]))[700:]
+    assert run["one_step_sse"] == ((told - TEST) ** 2).sum()
     single = reproduce.run_sines(8, readout="pinv", n_generations=2)
     np.testing.assert_array_equal(single.pop("generated"), model.generate(300))
     assert single | {"seconds": 0} == run | {"seconds": 0}
@@ -147,8 +150,8 @@ def fake_runs(monkeypatch, outcomes):
         if isinstance(sse, BaseException):
             raise sse
         nrmse, generated = (None, None) if sse is None else (0.5, [float(seed)] * 300)
-        return {"seed": seed, "sse": sse, "nrmse": nrmse, "fitness": 0.25, "generations": 1, "evaluations": 2,
-                "seconds": 0.5, "generated": generated}  # fmt: skip
+        return {"seed": seed, "sse": sse, "nrmse": nrmse, "one_step_sse": 0.5, "fitness": 0.25, "generations": 1,
+                "evaluations": 2, "seconds": 0.5, "generated": generated}  # fmt: skip
 
     monkeypatch.setattr(waves, "run_sines", run)
     return {"runs": len(outcomes)}
@@ -159,7 +162,7 @@ def test_statistics(monkeypatch):
     assert (result["mean_sse"], result["median_sse"], result["worst_sse"]) == (4.0, 4.0, 8.0)
     assert result["quartiles_sse"] == [2.0, 4.0, 5.0]
     assert result["free_run"] == {"seed": 0, "generated": [0.0] * 300}
-    assert "| 4 | 4 | 2 to 5 | 8 | 1 | 0 of 5 |" in reproduce.markdown(result)
+    assert "| 4 | 4 | 2 to 5 | 8 | 1 | 0 of 5 | 0.5 |" in reproduce.markdown(result)
 
 
 def test_diverging_runs_are_counted_not_hidden(monkeypatch):
@@ -172,7 +175,7 @@ def test_diverging_runs_are_counted_not_hidden(monkeypatch):
     assert result["quartiles_sse"] == [2.0, 3.0, None]
     assert result["free_run"]["seed"] == 4
     table = reproduce.markdown(result)
-    assert "| infinite | 3 | 2 to infinite | infinite | 1 | 2 of 5 |" in table
+    assert "| infinite | 3 | 2 to infinite | infinite | 1 | 2 of 5 | 0.5 |" in table
     assert "| 2 | diverges | - | 0.25 | 1 | 2 | 0.50 |" in table
 
 
@@ -180,7 +183,8 @@ def test_all_diverge(monkeypatch):
     result = reproduce.sines(**fake_runs(monkeypatch, [None, None]))
     assert result["quartiles_sse"] == [None, None, None]
     assert result["free_run"] is None
-    assert "| infinite | infinite | infinite to infinite | infinite | infinite | 2 of 2 |" in reproduce.markdown(result)
+    row = "| infinite | infinite | infinite to infinite | infinite | infinite | 2 of 2 | 0.5 |"
+    assert row in reproduce.markdown(result)
 
 
 def test_a_free_run_that_diverges_has_no_error(monkeypatch):
@@ -219,7 +223,7 @@ def test_markdown_is_made_of_whole_tables(small):
     table = reproduce.markdown(small)
     assert table.endswith(".\n")
     for word in ("| PI-Evolino, published | 0.003 |", "| Evoke, published | 0.021 |", "t = 701..1000", "seeds 7..8",
-                 "| linear predictor of 40 values", "feedback_scale=0.1", "s in all"):  # fmt: skip
+                 "| linear predictor of 40 values", "feedback_scale=1e-05", "s in all"):  # fmt: skip
         assert word in table
     for block in table.split("\n\n"):
         rows = [row for row in block.splitlines() if row.startswith("|")]

@@ -40,9 +40,9 @@ TUNED: dict[str, Any] = {
 # Arguments of EvokeClassifier for a^n b^n c^n, with any readout.
 PRESETS: dict[str, dict[str, Any]] = {"paper": PAPER, "tuned": TUNED}
 
-# The paper's values (section 3.2) with its 3000 evaluations. It leaves open what follows the blank line; noise and
-# feedback were chosen on seeds from 1000..1011 (bench/ablation_sines.py). None of the choices tried comes near the
-# error that the paper reports.
+# The paper's values (section 3.2) with its 3000 evaluations. It leaves open what follows the blank line; the choices were
+# made on seeds from 1000 on (bench/ablation_sines.py, tables in docs/reproduction.md). The validation is a free run, as
+# the test is: judged one step ahead, the networks that win drift off as soon as they are left alone.
 PAPER_SINES: dict[str, Any] = {
     "n_cells": 10,
     "weight_range": 1.0,
@@ -50,8 +50,8 @@ PAPER_SINES: dict[str, Any] = {
     "kernel": "rbf",
     "gamma": 0.25,
     "C": 10.0,
-    "validation_mode": "teacher",
 
+    "validation_mode": "free",
     "cell": "evolino",
     "gate_bias": (0.0, 0.0, 0.0),
     "subpopulation_size": 20,
@@ -61,30 +61,23 @@ PAPER_SINES: dict[str, Any] = {
     "credit": "best",
     "objective": "squared",
     "epsilon": 1e-3,
-    "tol": 1e-3,
+    "tol": 1e-4,
     "feedback_scale": 0.1,
 }  # fmt: skip
 
-# An accurate free run needs a precise readout: a high price of errors, a thin tube. Smaller feedback and weights keep
-# the cells where they are nearly linear. Chosen on the seeds 1000.. (bench/ablation_sines.py).
+# An accurate free run needs a precise readout: a high price of errors, a thin tube, a kernel no wider than the cells
+# move. Smaller feedback and weights keep the cells where they are nearly linear, which the series is in its past.
 TUNED_SINES: dict[str, Any] = {**PAPER_SINES, "weight_range": 0.5, "feedback_scale": 0.3}
 
 # Arguments of EvokeForecaster for the superimposed sines, by readout.
 SINES_PRESETS: dict[str, dict[str, dict[str, Any]]] = {
     "paper": dict.fromkeys(("svm", "lssvm", "pinv"), PAPER_SINES),
     "tuned": {
-        "svm": {**TUNED_SINES, "C": 1e4, "epsilon": 1e-4, "tol": 1e-4},
-        "lssvm": {**TUNED_SINES, "C": 1e14},
-        "pinv": {
-            **TUNED_SINES,
-            "weight_range": 0.1,
-            "mutation_scale": 0.001,
-            "feedback_scale": 0.1,
-            "subpopulation_size": 40,
-            "n_trials": 5,
-            "n_generations": 150,
-            "validation_mode": "free",
-        },
+        "svm": {**TUNED_SINES, "C": 1e6, "gamma": 0.5, "epsilon": 1e-6, "tol": 1e-6},
+        "lssvm": {**TUNED_SINES, "C": 1e14, "gamma": 1.0},
+        # The pseudoinverse has no price to pay for large coefficients: with a feedback this small the cells are linear
+        # to within what it can amplify.
+        "pinv": {**TUNED_SINES, "weight_range": 0.1, "mutation_scale": 0.001, "feedback_scale": 1e-5},
     },
 }
 
@@ -93,7 +86,8 @@ CELLS_FOR_WAVES = {3: 15, 4: 20}
 
 # What more waves ask for besides, by preset and readout; from the seeds 1000 and 1001 of 3, 4 and 5 waves.
 MORE_WAVES: dict[tuple[str, str], dict[str, Any]] = {
-    ("tuned", "lssvm"): {"feedback_scale": 0.003, "validation_mode": "free"},
+    ("tuned", "lssvm"): {"feedback_scale": 0.003, "gamma": 10.0},
+    ("tuned", "pinv"): {"subpopulation_size": 40, "n_trials": 5},
 }
 
 

@@ -42,7 +42,8 @@ def explanation(result: dict[str, Any]) -> str:
     split = SINES_SPLIT
     return (
         f"Summed squared error (SSE) over t = {split.validation_end + 1}..{split.test_end}, where the network runs on "
-        f"its own output after the true series up to t = {split.validation_end}; {seeds}."
+        f"its own output after the true series up to t = {split.validation_end}; in the last column that of the same "
+        f"values, each predicted from the true ones before it; {seeds}."
     )
 
 
@@ -66,12 +67,14 @@ def _anbncn_row(result: dict[str, Any]) -> list[str]:
 def _sines_row(result: dict[str, Any]) -> list[str]:
     runs = result["runs"]
     if not runs:
-        return ["-"] * 6
+        return ["-"] * 7
     low, middle, high = (_show(q, ".2g", "infinite") for q in result["quartiles_sse"])
-    mean, worst = (_show(result[key], ".2g", "infinite") for key in ("mean_sse", "worst_sse"))
+    mean, worst, one_step = (
+        _show(result[key], ".2g", "infinite") for key in ("mean_sse", "worst_sse", "mean_one_step_sse")
+    )
     best = min((run["sse"] for run in runs if run["sse"] is not None), default=None)
     diverged = f"{result['n_diverged']} of {len(runs)}"
-    return [mean, middle, f"{low} to {high}", worst, _show(best, ".2g", "infinite"), diverged]
+    return [mean, middle, f"{low} to {high}", worst, _show(best, ".2g", "infinite"), diverged, one_step]
 
 
 def comparison(results: list[dict[str, Any]], names: list[str] | None = None) -> list[str]:
@@ -86,9 +89,12 @@ def comparison(results: list[dict[str, Any]], names: list[str] | None = None) ->
     """
     first = results[0]
     anbncn = first["task"] == "anbncn"
-    spec, last = ("d", f"at the cap of {first['config']['test_max']}") if anbncn else ("g", "diverged")
+    spec, last = ("d", [f"at the cap of {first['config']['test_max']}"]) if anbncn else (
+        "g", ["diverged", "mean, one step ahead"]
+    )  # fmt: skip
+    head = ["system", "mean", "median", "quartiles", "worst", "best", *last]
     rows = [
-        [f"{system}, published", _show(mean, spec), "-", "-", "-", "-", "-"]
+        [f"{system}, published", _show(mean, spec), *["-"] * (len(head) - 2)]
         for system, mean in first["published"].items()
         if mean is not None
     ]
@@ -96,8 +102,8 @@ def comparison(results: list[dict[str, Any]], names: list[str] | None = None) ->
         rows.append([name, *(_anbncn_row if anbncn else _sines_row)(result)])
     if not anbncn:
         linear = f"{first['linear_window_sse']:.2g}"
-        rows.append([f"linear predictor of {WINDOW} values, least squares", linear, "-", "-", "-", "-", "-"])
-    lines = _table(["system", "mean", "median", "quartiles", "worst", "best", last], rows)
+        rows.append([f"linear predictor of {WINDOW} values, least squares", linear, *["-"] * (len(head) - 2)])
+    lines = _table(head, rows)
     lines += ["", "The published numbers are means of 20 runs; no spread was published."]
     if not anbncn:
         lines += [

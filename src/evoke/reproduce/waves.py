@@ -64,7 +64,8 @@ def run_sines(
     -------
     dict
         ``seed``; ``sse``, the summed squared error of the 300 values generated, and ``nrmse``, its root relative to
-        the variance of the series, both None if the run diverges; ``fitness`` of the best network; ``generations``;
+        the variance of the series, both None if the run diverges; ``one_step_sse``, that of the same 300 values
+        predicted one step ahead from the true ones before; ``fitness`` of the best network; ``generations``;
         ``evaluations``; ``seconds`` of the evolution; ``generated``, the values, None if the run diverges.
     """
     y = tasks.superimposed_sines(waves, SINES_SPLIT.test_end)
@@ -82,6 +83,7 @@ def run_sines(
         "seed": seed,
         "sse": sse,
         "nrmse": None if sse is None else tasks.nrmse(test, generated),
+        "one_step_sse": finite(_squared_error(test, model.predict_one_step(y)[len(known) :])),
         "fitness": finite(model.best_fitness_),
         "generations": len(model.history_),
         "evaluations": int(model.n_evaluations_),
@@ -155,13 +157,16 @@ def _statistics(finished: list[dict[str, Any]]) -> dict[str, Any]:
     generated = [run.pop("generated") for run in finished]
     sse = [np.inf if run["sse"] is None else run["sse"] for run in finished]
     statistics: dict[str, Any] = dict.fromkeys(
-        ("mean_sse", "median_sse", "quartiles_sse", "worst_sse", "free_run")
+        ("mean_sse", "median_sse", "quartiles_sse", "worst_sse", "mean_one_step_sse", "free_run")
     ) | {"n_diverged": sum(values is None for values in generated)}  # fmt: skip
     if finished:
         low, middle, high = (finite(q) for q in quartiles(sse))
         statistics |= {
             "mean_sse": finite(np.mean(sse)), "median_sse": middle, "quartiles_sse": [low, middle, high],
             "worst_sse": finite(max(sse)),
+            "mean_one_step_sse": finite(
+                np.mean([np.inf if run["one_step_sse"] is None else run["one_step_sse"] for run in finished])
+            ),
         }  # fmt: skip
     order = [k for k in np.argsort(sse, kind="stable") if generated[k] is not None]
     if order:
