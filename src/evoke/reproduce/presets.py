@@ -40,9 +40,9 @@ TUNED: dict[str, Any] = {
 # Arguments of EvokeClassifier for a^n b^n c^n, with any readout.
 PRESETS: dict[str, dict[str, Any]] = {"paper": PAPER, "tuned": TUNED}
 
-# The paper's values (section 3.2) with its 3000 evaluations. It leaves open what follows the blank line; the choices were
-# made on seeds from 1000 on (bench/ablation_sines.py, tables in docs/reproduction.md). The validation is a free run, as
-# the test is: judged one step ahead, the networks that win drift off as soon as they are left alone.
+# The paper's values (section 3.2) with its 3000 evaluations. It leaves open what follows the blank line; the choices
+# were made on seeds from 1000 on (bench/ablation_sines.py, tables in docs/reproduction.md). The validation is a free
+# run, as the test is: judged one step ahead, the networks that win drift off as soon as they are left alone.
 PAPER_SINES: dict[str, Any] = {
     "n_cells": 10,
     "weight_range": 1.0,
