@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from evoke import _evaluate, _lstm
+from evoke.documented import documented
 from evoke.frames import Features
 from evoke.parameters import check_choice, check_positive
 from evoke.sequences import Sequences, Targets, share_prefixes, to_array
@@ -25,6 +26,7 @@ FloatArray = NDArray[np.float64]
 MOST_STEPS = 10**9  # that a free run may be asked for
 
 
+@documented
 class EvokeForecaster(SeriesEstimator):
     """Continuation of series: an evolved LSTM network whose output is fed back as its input (paper, section 3.2).
 
@@ -33,45 +35,12 @@ class EvokeForecaster(SeriesEstimator):
 
     Parameters
     ----------
-    n_cells : int, default=10
-        Memory cells H.
-    cell : {"lstm", "evolino"}, default="evolino"
-        ``"lstm"``: s = i tanh(z) + f s, phi = o tanh(s). ``"evolino"``: s = i z + f s, phi = tanh(o s).
-    gate_bias : tuple of 3 floats, default=(0.0, 0.0, 0.0)
-        Constant biases of the input, forget and output gates.
-    weight_range : float, default=0.5
-        Initial weights are uniform in [-weight_range, weight_range].
-    n_generations : int, default=50
-    subpopulation_size : int, default=40
-        Chromosomes in the subpopulation of each cell.
-    n_trials : int, default=5
-        Networks that each chromosome takes part in per generation.
-    mutation_scale : float, default=0.01
-        Half of the Cauchy noise lies within +- this scale (the paper's alpha).
-    burst_patience : int or None, default=5
-        Generations without improvement that set off burst mutation; None: never.
-    burst_scale : float or None, default=None
-        Noise scale of burst mutation; None: `mutation_scale`.
-    credit : {"best", "mean"}, default="best"
-        A chromosome is scored by the best or by the mean of the networks it took part in.
-    objective : {"squared", "hinge", "count"}, default="squared"
-        Error of a prediction: its square, its absolute value beyond `epsilon`, or whether it is off by more than
-        `epsilon`; summed over outputs and steps.
-    readout : {"svm", "lssvm", "pinv"}, default="lssvm"
-        Support vector regression, least-squares support vector machines, or linear weights by the pseudoinverse; one
-        an output.
-    kernel : {"rbf", "linear", "poly"}, default="rbf"
-    gamma : float, default=0.25
-        Kernel width, exp(-gamma |x - y|^2). The paper's "standard deviation 2.0" means 1/4 in its SVM software.
+    {n_cells cell gate_bias weight_range n_generations subpopulation_size n_trials mutation_scale}
+    {burst_patience burst_scale credit objective readout kernel gamma}
     C : float, default=1e8
         Capacity: the price of a squared error with ``readout="lssvm"``, which the default is meant for; of an error
         beyond `epsilon` with ``readout="svm"``. Noise-free series gain from more (1e12), noisy ones from less.
-    epsilon : float, default=1e-3
-        Errors that support vector regression and the objectives "hinge" and "count" leave free.
-    tol : float, default=1e-3
-        Tolerance of the SVM solver.
-    solver : {"auto", "native", "thundersvm"}, default="auto"
-        What trains the support vector machines of ``readout="svm"``.
+    {epsilon tol solver}
     washout : int, default=0
         Steps at the beginning of every series that are neither trained on nor judged.
     feedback_scale : float, default=0.3
@@ -83,35 +52,17 @@ class EvokeForecaster(SeriesEstimator):
         How the held-out part is judged. "teacher": by the errors one step ahead, the network being told the true values
         (paper, section 3.2). "free": by the errors of a run on its own output, which begins where the held-out part
         does; in a whole series behind the washout, or behind its first step if there is none.
-    random_state : int, SeedSequence, Generator, RandomState or None, default=None
-    n_jobs : int or None, default=None
-        Slices of the population evaluated at a time, by threads or by the joblib backend in force. The result does not
-        depend on it.
-    callbacks : list or None, default=None
-        What accompanies the run: those of `evoke.callbacks` (progress, an early end, checkpoints, a log), and functions
-        that are called after every generation with its record and the ESP engine; a true result ends the run.
-    warm_start : bool, default=False
-        Whether `fit` goes on from the population of the last fit, for `n_generations` more: on the same data two fits
-        give the same bits as one of so many generations. The data may differ, in which case the best network so far is
-        judged anew; the parameters of the evolution and the number of features may not.
-    verbose : int, default=0
-        1 prints a line a generation to stderr. For a bar see `evoke.callbacks.Progress`.
+    {random_state n_jobs callbacks warm_start verbose}
 
     Attributes
     ----------
     n_outputs_ : int
     n_features_in_ : int
         External inputs; 0 without X.
+    {feature_names_in_}
     genome_ : ndarray of shape (n_cells, 4 * (n_features_in_ + n_outputs_ + n_cells))
         Weights of the best network. A row is a cell: [z | input | forget | output] x [inputs, outputs fed back, cells].
-    readout_ : FittedReadout
-        Its support vectors, weights, intercepts and duality gaps.
-    history_ : list of dict
-        One record a generation.
-    best_fitness_ : float
-        Training plus validation error of the best network.
-    n_evaluations_ : int
-        Networks evaluated.
+    {readout_ history_ best_fitness_ n_evaluations_}
 
     Examples
     --------
@@ -153,34 +104,7 @@ class EvokeForecaster(SeriesEstimator):
         warm_start=False,
         verbose=0,
     ):
-        self.n_cells = n_cells
-        self.cell = cell
-        self.gate_bias = gate_bias
-        self.weight_range = weight_range
-        self.n_generations = n_generations
-        self.subpopulation_size = subpopulation_size
-        self.n_trials = n_trials
-        self.mutation_scale = mutation_scale
-        self.burst_patience = burst_patience
-        self.burst_scale = burst_scale
-        self.credit = credit
-        self.objective = objective
-        self.readout = readout
-        self.kernel = kernel
-        self.gamma = gamma
-        self.C = C
-        self.epsilon = epsilon
-        self.tol = tol
-        self.solver = solver
-        self.washout = washout
-        self.feedback_scale = feedback_scale
-        self.validation = validation
-        self.validation_mode = validation_mode
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.callbacks = callbacks
-        self.warm_start = warm_start
-        self.verbose = verbose
+        self._store(locals())
 
     # ------------------------------------------------------------------ fitting
 
@@ -198,8 +122,7 @@ class EvokeForecaster(SeriesEstimator):
         sample_weight : optional
             Weights of the steps, in the structure of y but for its columns; for a list also one a series. A weight
             multiplies C and the error of its step, for the fitness too: 2 is the same as to be there twice.
-        sample_weight_val : optional
-            The weights of `y_val`.
+        {sample_weight_val}
 
         Returns
         -------

@@ -8,6 +8,7 @@ from sklearn.base import RegressorMixin
 from sklearn.metrics import r2_score
 
 from evoke.base import rows_behind_washout
+from evoke.documented import documented
 from evoke.persistent import check_flags
 from evoke.sequence_estimator import SequenceEstimator
 from evoke.sequences import share_prefixes
@@ -18,6 +19,7 @@ __all__ = ["EvokeRegressor"]
 FloatArray = NDArray[np.float64]
 
 
+@documented
 class EvokeRegressor(RegressorMixin, SequenceEstimator):
     """Regression on sequences: an evolved LSTM network read by support vector regression (Evoke).
 
@@ -27,77 +29,18 @@ class EvokeRegressor(RegressorMixin, SequenceEstimator):
 
     Parameters
     ----------
-    n_cells : int, default=10
-        Memory cells H.
-    cell : {"lstm", "evolino"}, default="evolino"
-        ``"lstm"``: s = i tanh(z) + f s, phi = o tanh(s). ``"evolino"``: s = i z + f s, phi = tanh(o s).
-    gate_bias : tuple of 3 floats, default=(0.0, 0.0, 0.0)
-        Constant biases of the input, forget and output gates.
-    weight_range : float, default=0.5
-        Initial weights are uniform in [-weight_range, weight_range].
-    n_generations : int, default=50
-    subpopulation_size : int, default=40
-        Chromosomes in the subpopulation of each cell.
-    n_trials : int, default=5
-        Networks that each chromosome takes part in per generation.
-    mutation_scale : float, default=0.01
-        Half of the Cauchy noise lies within +- this scale (the paper's alpha).
-    burst_patience : int or None, default=5
-        Generations without improvement that set off burst mutation; None: never.
-    burst_scale : float or None, default=None
-        Noise scale of burst mutation; None: `mutation_scale`.
-    credit : {"best", "mean"}, default="best"
-        A chromosome is scored by the best or by the mean of the networks it took part in.
-    objective : {"squared", "hinge", "count"}, default="squared"
-        Error of a prediction: its square, its absolute value beyond `epsilon`, or whether it is off by more than
-        `epsilon`; summed over outputs and steps.
-    readout : {"svm", "lssvm", "pinv"}, default="svm"
-        Support vector regression, least-squares support vector machines, or linear weights by the pseudoinverse; one
-        an output.
-    kernel : {"rbf", "linear", "poly"}, default="rbf"
-    gamma : float, default=0.25
-        Kernel width, exp(-gamma |x - y|^2). The paper's "standard deviation 2.0" means 1/4 in its SVM software.
+    {n_cells cell gate_bias weight_range n_generations subpopulation_size n_trials mutation_scale}
+    {burst_patience burst_scale credit objective readout kernel gamma}
     C : float, default=100.0
         Capacity: the price of an error beyond `epsilon`, of a squared error with ``readout="lssvm"``.
-    epsilon : float, default=1e-3
-        Errors that support vector regression and the objectives "hinge" and "count" leave free.
-    tol : float, default=1e-3
-        Tolerance of the SVM solver.
-    solver : {"auto", "native", "thundersvm"}, default="auto"
-        What trains the support vector machines of ``readout="svm"``.
-    washout : int, default=0
-        Steps at the beginning of every sequence that are neither trained on nor judged.
-    validation : "half" or float, default="half"
-        The part held out for the fitness: the second half of the sequences (of the steps, for a single sequence), or
-        the last fraction of them. Not used where `fit` is given ``X_val, y_val``.
-    random_state : int, SeedSequence, Generator, RandomState or None, default=None
-    n_jobs : int or None, default=None
-        Slices of the population evaluated at a time, by threads or by the joblib backend in force. The result does not
-        depend on it.
-    callbacks : list or None, default=None
-        What accompanies the run: those of `evoke.callbacks` (progress, an early end, checkpoints, a log), and functions
-        that are called after every generation with its record and the ESP engine; a true result ends the run.
-    warm_start : bool, default=False
-        Whether `fit` goes on from the population of the last fit, for `n_generations` more: on the same data two fits
-        give the same bits as one of so many generations. The data may differ, in which case the best network so far is
-        judged anew; the parameters of the evolution and the number of features may not.
-    verbose : int, default=0
-        1 prints a line a generation to stderr. For a bar see `evoke.callbacks.Progress`.
+    {epsilon tol solver washout validation random_state n_jobs callbacks warm_start verbose}
 
     Attributes
     ----------
     n_outputs_ : int
-    genome_ : ndarray of shape (n_cells, 4 * (n_features_in_ + n_cells))
-        Weights of the best network. A row is a cell: [z | input | forget | output] x [inputs, cells].
-    readout_ : FittedReadout
-        Its support vectors, weights, intercepts and duality gaps.
-    history_ : list of dict
-        One record a generation.
-    best_fitness_ : float
-        Training plus validation error of the best network.
-    n_evaluations_ : int
-        Networks evaluated.
+    {genome_ readout_ history_ best_fitness_ n_evaluations_}
     n_features_in_ : int
+    {feature_names_in_}
 
     Examples
     --------
@@ -140,32 +83,7 @@ class EvokeRegressor(RegressorMixin, SequenceEstimator):
         warm_start=False,
         verbose=0,
     ):
-        self.n_cells = n_cells
-        self.cell = cell
-        self.gate_bias = gate_bias
-        self.weight_range = weight_range
-        self.n_generations = n_generations
-        self.subpopulation_size = subpopulation_size
-        self.n_trials = n_trials
-        self.mutation_scale = mutation_scale
-        self.burst_patience = burst_patience
-        self.burst_scale = burst_scale
-        self.credit = credit
-        self.objective = objective
-        self.readout = readout
-        self.kernel = kernel
-        self.gamma = gamma
-        self.C = C
-        self.epsilon = epsilon
-        self.tol = tol
-        self.solver = solver
-        self.washout = washout
-        self.validation = validation
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.callbacks = callbacks
-        self.warm_start = warm_start
-        self.verbose = verbose
+        self._store(locals())
 
     # ------------------------------------------------------------------ fitting
 
@@ -174,19 +92,11 @@ class EvokeRegressor(RegressorMixin, SequenceEstimator):
 
         Parameters
         ----------
-        X : list of (T_i, n_features) arrays, (n, T, n_features) array, or (T, n_features) array
-            Sequences; a 2-D array is one sequence, or with `lengths` several laid end to end.
+        {X}
         y : targets with the structure of X
             One value a step, or rows of several; for a list or 3-D X also one value a sequence, which is read off the
             last step; several for each sequence are a row of shape (1, n_outputs).
-        lengths : sequence of int, optional
-        X_val, y_val : optional
-            Sequences held out for the fitness, in a container of the same kinds (not laid end to end).
-        sample_weight : optional
-            Weights of the targets, in the structure of y; where y has one a step, also one a sequence. A weight
-            multiplies C and the error of its step, for the fitness too: 2 is the same as to be there twice.
-        sample_weight_val : optional
-            The weights of `y_val`.
+        {lengths X_val sample_weight sample_weight_val}
 
         Returns
         -------
