@@ -507,6 +507,19 @@ def test_a_target_that_a_sequence_repeats_is_noted(here, data, tmp_path):
     assert "--per-sequence" in done.stderr
 
 
+@pytest.mark.parametrize("options", [[], ["--sequence", "k"], ["--sequence", "k", "--per-sequence"]])
+def test_labels_that_are_only_held_out_are_noted(here, tmp_path, options):
+    for labels, noted in [("aabb", True), ("abab", False)]:
+        rows = [f"{k},{label},{k % 2}" for k, label in enumerate(labels) for _ in range(3 if options else 1)]
+        path = csv(tmp_path, "\n".join(["k,label,x", *rows]))
+        done = here("fit", path, "--target", "label", "--task", "classify", "--features", "x", *options, *QUICK,
+                    "-o", tmp_path / "a.evk")  # fmt: skip
+        assert ("'b' is only in the part that is held out" in done.stderr) == noted
+    done = here("fit", csv(tmp_path, "label,x\na,1\na,2\nb,3\nb,4\n"), "--target", "label", "--features", "x",
+                "-p", "validation=0.25", *QUICK, "-o", tmp_path / "a.evk")  # fmt: skip
+    assert (done.returncode, done.stderr) == (0, "Note: the target 'label' is text, so it is classified.\n")
+
+
 def test_a_forecaster_is_asked_for_what_it_is(here, data, series, model, tmp_path):
     assert_one_line(here("generate", model, "--steps", 3), 2, "EvokeClassifier")
     here("fit", series, "--target", "y", "--task", "forecast", *QUICK, "-o", tmp_path / "plain.evk")

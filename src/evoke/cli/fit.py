@@ -6,6 +6,8 @@ from pathlib import Path
 from typing import Any
 
 import click
+import numpy as np
+from sklearn.base import is_classifier
 
 from evoke.cli import columns as roles
 from evoke.cli.files import check_targets
@@ -13,6 +15,7 @@ from evoke.cli.manners import print_text
 from evoke.cli.pictures import check_drawable, draw
 from evoke.cli.settings import make_estimator
 from evoke.cli.tables import Format, Table, read_table, some
+from evoke.parameters import check_fraction
 
 __all__ = ["run"]
 
@@ -44,7 +47,7 @@ def run(
     if task == "forecast":
         data_of_fit = _series(table, columns, groups, notes)
     else:
-        data_of_fit = _labelled(table, columns, groups, task, notes)
+        data_of_fit = _labelled(table, columns, groups, model, notes)
     for note in notes:
         click.echo(note, err=True)
     model.metadata_ = {"columns": columns.as_dict()}  # now, so that checkpoints have it too
@@ -84,11 +87,11 @@ def _estimator(task: str, settings: tuple[str, ...], seed: int, n_jobs: int) -> 
     return make_estimator(kind, settings, random_state=seed, n_jobs=n_jobs)
 
 
-def _labelled(table: Table, columns: roles.Columns, groups: roles.Groups, task: str, notes: list[str]) -> Any:
+def _labelled(table: Table, columns: roles.Columns, groups: roles.Groups, model: Any, notes: list[str]) -> Any:
     """X and y of a classifier or regressor."""
     names = columns.targets
-    text = task == "classify" and len(names) == 1
-    y = groups.split(table.labels(names[0]) if text else roles.target_values(table, columns))
+    labels = is_classifier(model) and len(names) == 1
+    y = groups.split(table.labels(names[0]) if labels else roles.target_values(table, columns))
     if columns.per_sequence:
         y = roles.check_per_sequence(table, groups, y, names)
     elif columns.sequence is not None and roles.is_per_sequence(y):
@@ -96,7 +99,22 @@ def _labelled(table: Table, columns: roles.Columns, groups: roles.Groups, task: 
             f"Note: {some([*map(repr, names)])} does not change within any sequence; it is learned at every row, and "
             "with --per-sequence once a sequence."
         )
+    if labels:
+        lost = _only_held_out(y, model.validation)
+        if len(lost):
+            notes.append(
+                f"Note: {some([*map(repr, lost)])} is only in the part that is held out, the last of the table, and "
+                "cannot be learned; shuffle the sequences."
+            )
     return groups.split(table.features(columns.features)), y
+
+
+def _only_held_out(y: Any, validation: Any) -> list[Any]:
+    """Labels of which none is trained on, as in a table that is sorted by them."""
+    units = y[0] if isinstance(y, list) and len(y) == 1 else y  # sequences, or the steps of a single one
+    n_train = len(units) - max(1, int(np.floor(check_fraction("validation", validation) * len(units) + 0.5)))
+    flat, trained = (np.hstack(part) for part in (units, units[: max(1, n_train)]))
+    return sorted(set(flat.tolist()) - set(trained.tolist()))
 
 
 def _series(table: Table, columns: roles.Columns, groups: roles.Groups, notes: list[str]) -> Any:
