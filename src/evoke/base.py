@@ -207,14 +207,11 @@ class BaseEvoke(
 
     def _split(self, X: Sequences, rows, name: str) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Training and validation rows: by whole sequences, or by steps where there is only one sequence."""
-        held_out = check_fraction("validation", self.validation)
         if X.n_sequences > 1:
-            n_train = X.n_sequences - max(1, int(np.floor(held_out * X.n_sequences + 0.5)))
-            first = X.offsets[max(1, n_train)]
+            first = X.offsets[n_trained_on(X.n_sequences, self.validation)]
             train, validation = rows[rows < first], rows[rows >= first]
         else:
-            n_train = len(rows) - max(1, int(np.floor(held_out * len(rows) + 0.5)))
-            train, validation = rows[: max(1, n_train)], rows[max(1, n_train) :]
+            train, validation = np.split(rows, [n_trained_on(len(rows), self.validation)])
         if len(train) == 0 or len(validation) == 0:
             raise ValueError(
                 f"{name} has {X.n_sequences} sequence(s) with n_samples={len(rows)} steps behind the washout: too few "
@@ -283,6 +280,11 @@ class BaseEvoke(
     def _n_features_out(self) -> int:
         return len(self.genome_)
 
+
+
+def n_trained_on(n: int, validation: Any) -> int:
+    """How many of n sequences, or steps of a single one, come before those held out."""
+    return max(1, n - max(1, int(np.floor(check_fraction("validation", validation) * n + 0.5))))
 
 
 def target_rows(X: Sequences, y: Targets, washout: int, name: str) -> NDArray[np.int64]:

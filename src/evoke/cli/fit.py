@@ -9,13 +9,13 @@ import click
 import numpy as np
 from sklearn.base import is_classifier
 
+from evoke.base import n_trained_on
 from evoke.cli import columns as roles
 from evoke.cli.files import check_targets
 from evoke.cli.manners import print_text
 from evoke.cli.pictures import check_drawable, draw
 from evoke.cli.settings import make_estimator
 from evoke.cli.tables import Format, Table, read_table, some
-from evoke.parameters import check_fraction
 
 __all__ = ["run"]
 
@@ -112,8 +112,7 @@ def _labelled(table: Table, columns: roles.Columns, groups: roles.Groups, model:
 def _only_held_out(y: Any, validation: Any) -> list[Any]:
     """Labels of which none is trained on, as in a table that is sorted by them."""
     units = y[0] if isinstance(y, list) and len(y) == 1 else y  # sequences, or the steps of a single one
-    n_train = len(units) - max(1, int(np.floor(check_fraction("validation", validation) * len(units) + 0.5)))
-    flat, trained = (np.hstack(part) for part in (units, units[: max(1, n_train)]))
+    flat, trained = (np.hstack(part) for part in (units, units[: n_trained_on(len(units), validation)]))
     return sorted(set(flat.tolist()) - set(trained.tolist()))
 
 
