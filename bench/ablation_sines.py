@@ -29,10 +29,10 @@ STUDIES: dict[str, list[dict[str, Any]]] = {
     "mutation": [{"mutation_scale": a} for a in (1e-5, 1e-4, 0.001, 0.003, 0.01, 0.1)],
     "weights": [{"weight_range": w} for w in (0.03, 0.1, 0.3, 0.5, 1.0, 3.0)],
     "kernel": [{"gamma": g} for g in (0.0625, 0.125, 0.25, 0.5, 1.0, 2.0, 4.0)],
-    "kernel, told": [{"validation_mode": "teacher", "gamma": g} for g in (0.25, 0.5, 1.0, 2.0, 4.0)],
+    "kernel told": [{"validation_mode": "teacher", "gamma": g} for g in (0.25, 0.5, 1.0, 2.0, 4.0)],
     "C": [{"C": c} for c in (10.0, 1e2, 1e4, 1e6, 1e8, 1e10, 1e12, 1e14)],
     "epsilon": [{"epsilon": e, "tol": min(1e-3, e)} for e in (1e-2, 1e-3, 1e-4, 1e-5, 1e-6, 1e-7)],
-    "epsilon, told": [
+    "epsilon told": [
         {"validation_mode": "teacher", "epsilon": e, "tol": min(1e-3, e)} for e in (3e-2, 1e-2, 1e-3, 1e-4)
     ],
     "validation": [{"validation_mode": m} for m in ("teacher", "free")],
