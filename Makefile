@@ -41,7 +41,7 @@ wheel: $(TEST)/ready ## sdist and wheel into dist/, checked and tried in an empt
 	$(IN_TEST) sh tools/wheel.sh
 
 pytest: $(TEST)/ready ## install evoke into .venv-test and run the Python tests (ARGS="-k svm" goes to pytest)
-	$(IN_TEST) python $(PIP) --no-build-isolation '.[cli,plot,test]' --config-settings=build-dir=build/pytest
+	$(IN_TEST) python $(PIP) --no-build-isolation '.[cli,plot,distributed,test]' --config-settings=build-dir=build/pytest
 	$(IN_TEST) python -m pytest $(ARGS)
 
 analyze: ## the static analyser of gcc over the C core
@@ -53,7 +53,7 @@ bench: dev ## microbenchmarks and comparisons, in the editable environment
 dev: check-tools ## editable install with every tool into .venv-dev; it rebuilds itself on import
 	$(PYTHON) -m venv $(DEV)
 	$(DEV)/bin/python $(PIP) -r tools/requirements.txt
-	PATH="$(CURDIR)/$(DEV)/bin:$$PATH" python $(PIP) --no-build-isolation -e '.[cli,plot,test]' --config-settings=build-dir=build/dev
+	PATH="$(CURDIR)/$(DEV)/bin:$$PATH" python $(PIP) --no-build-isolation -e '.[cli,plot,distributed,test]' --config-settings=build-dir=build/dev
 
 clean: ## remove everything the other targets made
 	rm -rf build dist $(DEMO) $(DEV) $(TEST) .hypothesis .mypy_cache .pytest_cache .ruff_cache

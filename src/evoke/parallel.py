@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from concurrent.futures import CancelledError, ThreadPoolExecutor
+from contextlib import AbstractContextManager, contextmanager
 from functools import partial
 from typing import Any
 
@@ -25,9 +25,10 @@ LANES = 8  # networks that the core evaluates side by side: slices are whole blo
 # How often work is tried whose workers die. It is a pure function: to do it again is safe.
 TRIES = 3
 
-# Names of the errors by which a backend says that a worker died, so that none of them has to be installed: of loky's
-# processes, of Ray, and of Dask, which has then tried by itself as often as its `allowed-failures` says.
-LOST = {"BrokenExecutor", "RayActorError", "WorkerCrashedError", "KilledWorker"}
+# Names of the errors by which loky and Ray, which need not be installed, say that a worker died.
+LOST = {"BrokenExecutor", "RayActorError", "WorkerCrashedError"}
+
+PATIENCE = 10  # seconds after which it is asked whether a Dask cluster has any workers left
 
 
 def in_threads(n_jobs: int | None) -> bool:
@@ -39,8 +40,9 @@ def in_threads(n_jobs: int | None) -> bool:
 def _in_force(n_jobs: int | None) -> tuple[Any, int]:
     """The backend, and the jobs that are meant."""
     backend, in_force = get_active_backend(prefer="threads")
-    meant = in_force if n_jobs is None else n_jobs
-    return backend, 1 if meant is None else meant  # None in force: within a worker of joblib
+    # none is in force within a worker, or where a backend was chosen without a number
+    meant = next((jobs for jobs in (n_jobs, in_force, backend.default_n_jobs) if jobs is not None), 1)
+    return backend, meant
 
 
 def n_workers(n_jobs: int | None, most: int) -> int:
@@ -64,8 +66,19 @@ def evaluator(problem: Problem, n_jobs: int | None, n_networks: int) -> Iterator
         By the function, when workers of the backend die again and again.
     """
     workers = n_workers(n_jobs, -(-n_networks // LANES))  # no more than there are slices
-    with (_Threads if in_threads(n_jobs) else _Pool)(workers) as pool:
-        yield lambda genomes: np.concatenate(pool.evaluate(problem, slices(genomes, workers)))
+    # joblib keeps the work of a single worker in this process too, whatever the backend
+    if workers == 1 or in_threads(n_jobs):
+        with _Threads(workers) as threads:
+            yield lambda genomes: np.concatenate(threads.evaluate(problem, slices(genomes, workers)))
+    else:
+        with _others(workers) as others:
+
+            def evaluate_all(genomes: FloatArray) -> FloatArray:
+                # every slice takes the problem with it: docs/parallel.md says what that costs
+                errors = dict(others.results(partial(evaluate, problem), slices(genomes, workers)))
+                return np.concatenate([errors[k] for k in range(len(errors))])
+
+            yield evaluate_all
 
 
 class _Threads(ThreadPoolExecutor):
@@ -96,11 +109,10 @@ def slices(genomes: FloatArray, n: int) -> list[FloatArray]:
     return np.split(genomes, cuts)
 
 
-class _Pool:
-    """The backend in force, opened once for many calls, and anew when a worker died."""
+class _Joblib:
+    """A backend of joblib, opened once for many calls, and anew when a worker died."""
 
-    def __init__(self, workers: int, as_they_come: bool = False):
-        backend = get_active_backend()[0]
+    def __init__(self, backend: Any, workers: int, as_they_come: bool):
         self.name, options = type(backend).__name__, {}
         if type(backend) is MultiprocessingBackend:  # its pool waits for ever for a process that died
             backend, options["backend"] = LokyBackend(), "loky"
@@ -108,7 +120,7 @@ class _Pool:
             options["return_as"] = "generator_unordered"
         self.open = partial(Parallel, n_jobs=workers, **options)
 
-    def __enter__(self) -> _Pool:
+    def __enter__(self) -> _Joblib:
         self.parallel = self.open().__enter__()
         return self
 
@@ -118,7 +130,7 @@ class _Pool:
     def results(self, call: Callable[[Any], Any], items: Iterable[Any]) -> Iterator[tuple[int, Any]]:
         """``call(item)`` with the number of the item, in any order.
 
-        The items are bound to the calls: arguments Ray's pool would keep as long as it lives, and Dask send beforehand.
+        The items are bound to the calls: arguments would be kept by Ray's pool as long as it lives.
         """
         left, tries = dict(enumerate(items)), 0
         while left:
@@ -129,26 +141,62 @@ class _Pool:
                     del left[k]
                     yield k, result
             except Exception as error:
+                if not any(cls.__name__ in LOST for cls in type(error).__mro__):
+                    raise
                 tries += 1
-                self._reopen(error, tries)
+                if tries == TRIES:
+                    raise _lost(self.name, error) from error
+                self.__exit__(None, None, None)
+                self.__enter__()
 
-    def _reopen(self, error: Exception, tries: int) -> None:
-        """After `error`, which is raised again if no worker died, or another after so many tries."""
-        if not any(cls.__name__ in LOST for cls in type(error).__mro__):
-            raise error
-        if tries == TRIES:
-            raise WorkerLostError(
-                f"workers of joblib's {self.name} died {tries} times over the same work ({type(error).__name__}); what "
-                "was finished before is kept. They die when memory runs out or when something kills them: a smaller "
-                "n_jobs may help"
-            ) from error
-        self.__exit__(None, None, None)
-        self.__enter__()
 
-    def evaluate(self, problem: Problem, parts: list[FloatArray]) -> list[FloatArray]:
-        """Every slice takes the problem with it: docs/parallel.md says what that costs."""
-        errors = dict(self.results(partial(evaluate, problem), parts))
-        return [errors[k] for k in range(len(parts))]
+class _Dask(AbstractContextManager["_Dask"]):
+    """The cluster of joblib's Dask backend, without joblib, which waits for ever for a task whose workers died.
+
+    Dask tries again by itself, as often as its setting ``distributed.scheduler.allowed-failures`` says.
+    """
+
+    def __init__(self, backend: Any):
+        self.backend = backend
+
+    def __exit__(self, *error: Any) -> None:
+        pass
+
+    def results(self, call: Callable[[Any], Any], items: Iterable[Any]) -> Iterator[tuple[int, Any]]:
+        """``call(item)`` with the number of the item, in any order."""
+        from distributed import KilledWorker, wait
+
+        client, options = self.backend.client, self.backend.submit_kwargs
+        left = {client.submit(call, item, pure=False, **options): k for k, item in enumerate(items)}
+        try:
+            # within a task of the cluster this gives its place there to others while it waits
+            with self.backend.retrieval_context():
+                while left:
+                    try:
+                        done = wait(list(left), PATIENCE, return_when="FIRST_COMPLETED").done
+                    except TimeoutError:  # the work is long, or nobody does it
+                        client.wait_for_workers(1, self.backend.wait_for_workers_timeout or None)
+                        continue
+                    for future in done:
+                        yield left.pop(future), future.result()
+        except (KilledWorker, CancelledError, TimeoutError) as error:
+            raise _lost(type(self.backend).__name__, error) from error
+        finally:
+            client.cancel(list(left))
+
+
+def _others(workers: int, as_they_come: bool = False) -> _Joblib | _Dask:
+    """The backend in force, which has its work done in other processes."""
+    backend = get_active_backend()[0]
+    dask = type(backend).__name__ == "DaskDistributedBackend"  # to import the class would be to import Dask
+    return _Dask(backend) if dask else _Joblib(backend, workers, as_they_come)
+
+
+def _lost(name: str, error: Exception) -> WorkerLostError:
+    return WorkerLostError(
+        f"joblib's {name} lost workers again and again over the same work ({type(error).__name__}); what was finished "
+        "before is kept. Workers die when memory runs out or when something kills them: a smaller n_jobs may help"
+    )
 
 
 def _numbered(k: int, call: Callable[[Any], Any], item: Any) -> tuple[int, Any]:
@@ -166,5 +214,5 @@ def spread(call: Callable[[Any], Any], items: Sequence[Any], n_jobs: int) -> Ite
     WorkerLostError
         Workers die again and again; what was finished has been given before.
     """
-    with _Pool(n_workers(n_jobs, len(items)), as_they_come=True) as pool:
-        yield from pool.results(call, items)
+    with _others(n_workers(n_jobs, len(items)), as_they_come=True) as others:
+        yield from others.results(call, items)
