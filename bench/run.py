@@ -17,7 +17,7 @@ from threadpoolctl import threadpool_limits
 
 GROUPS = (
     "evaluation", "ideas", "simd", "breakdown", "svc", "lstm", "vecmath", "mutation", "threads", "evolution", "memory",
-    "sines",
+    "sines", "backends",
 )  # fmt: skip
 
 

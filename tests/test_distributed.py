@@ -32,7 +32,7 @@ def dask_cluster():
 
     with (
         dask.config.set({"distributed.scheduler.allowed-failures": 1}),
-        LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster,
+        LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0") as cluster,
         Client(cluster) as client,
     ):
 
@@ -234,7 +234,7 @@ def test_a_dask_cluster_without_workers_is_an_error(monkeypatch):
     distributed = pytest.importorskip("distributed")
     monkeypatch.setattr(parallel, "PATIENCE", 0.1)
     with (
-        distributed.LocalCluster(n_workers=0, processes=False, dashboard_address=None) as cluster,
+        distributed.LocalCluster(n_workers=0, processes=False, dashboard_address=":0") as cluster,
         distributed.Client(cluster),
         parallel_config("dask", wait_for_workers_timeout=0.1),
         parallel._others(2) as others,

@@ -256,6 +256,7 @@ TABLES: dict[str, Callable[[], str]] = {
     "waves": waves,
     "ablation-sines": ablation_sines,
     "bench-sines": bench("sines", "bench-sines"),
+    "bench-backends": bench("backends", "bench-backends"),
     "weights-10": lambda: ablation("weights-N10-tuned"),
     "weights-20": lambda: ablation("weights-N20-tuned"),
     "ablation-paper": lambda: ablation("ablation-N10-paper"),
