@@ -17,12 +17,12 @@ from evoke.evaluation import Points, Problem
 from evoke.parallel import evaluator
 from evoke.sequences import as_sequences, share_prefixes
 
-NOTE = """Wall time of a generation of 200 networks of the tuned preset's first population. Overhead: what a generation takes
-on two workers whose networks read a single step, less the time of that in this process. 1 worker is this process with every
-backend.""".replace("\n", " ")
+NOTE = """Wall time of a generation of 200 networks of the tuned preset's first population. Overhead: what a generation
+takes on two workers whose networks read a single step, less the time of that in this process. 1 worker is this
+process with every backend.""".replace("\n", " ")
 
-SIZES = """A generation of the same 200 networks on problems of one step that bring so many megabytes of rows along: every
-slice takes its problem with it.""".replace("\n", " ")
+SIZES = """A generation of the same 200 networks on problems of one step that bring so many megabytes of rows along:
+every slice takes its problem with it.""".replace("\n", " ")
 
 
 @contextlib.contextmanager
