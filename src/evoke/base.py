@@ -58,10 +58,6 @@ class BaseEvoke(
         "_sklearn_output_config",
     })  # fmt: skip
 
-    def _store(self, parameters: dict[str, Any]) -> None:
-        """Store the parameters of ``__init__``, its ``locals()``, as they are."""
-        self.__dict__.update({name: value for name, value in parameters.items() if name != "self"})
-
     def _check_parameters(self):
         for name in ("n_cells", "n_generations", "n_trials"):
             check_integer(name, getattr(self, name), 1)

@@ -10,8 +10,8 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from evoke.base import rows_behind_washout
-from evoke.documented import documented
-from evoke.parameters import check_class_weight
+from evoke.documented import ESTIMATORS, documented
+from evoke.parameters import check_class_weight, store
 from evoke.persistent import check_flags, check_labels
 from evoke.sequence_estimator import SequenceEstimator
 from evoke.sequences import share_prefixes
@@ -23,7 +23,7 @@ __all__ = ["EvokeClassifier"]
 FloatArray = NDArray[np.float64]
 
 
-@documented
+@documented(ESTIMATORS)
 class EvokeClassifier(ClassifierMixin, SequenceEstimator):
     """Classifier of sequences: an evolved LSTM network read by support vector machines (Evoke).
 
@@ -98,7 +98,7 @@ class EvokeClassifier(ClassifierMixin, SequenceEstimator):
         warm_start=False,
         verbose=0,
     ):
-        self._store(locals())
+        store(locals())
 
     # ------------------------------------------------------------------ fitting
 

@@ -1,17 +1,19 @@
-"""What the docstrings of the estimators have in common, written once."""
+"""What the docstrings of the estimators, and of the kernel machines, have in common, written once."""
 
 from __future__ import annotations
 
 import inspect
 import re
-from typing import TypeVar
+from collections.abc import Callable
+from functools import partial
+from typing import Any, TypeVar
 
-__all__ = ["documented"]
+__all__ = ["ESTIMATORS", "MACHINES", "documented"]
 
 Class = TypeVar("Class", bound=type)
 
 # Defaults are added from the signatures. A docstring names what it takes from here: ``{n_cells cell}`` on a line.
-COMMON = """
+ESTIMATORS = """
 n_cells : int
     Memory cells H.
 cell : {"lstm", "evolino"}
@@ -91,25 +93,65 @@ sample_weight : optional
 sample_weight_val : optional
     The weights of `y_val`.
 """
-ENTRIES = {entry.split()[0].strip(","): entry for entry in re.findall(r"^\S.*\n(?: .*\n)*", COMMON, re.MULTILINE)}
+
+MACHINES = """
+kernel : {"linear", "poly", "rbf"}
+    ``x @ z``, ``(gamma * x @ z + coef0) ** degree`` or ``exp(-gamma * |x - z|**2)``.
+degree : int
+    Degree of the polynomial kernel, >= 0.
+gamma : {"scale", "auto"} or float
+    Kernel parameter, > 0. "scale" is ``1 / (n_features * X.var())``, "auto" is ``1 / n_features``.
+coef0 : float
+    Constant of the polynomial kernel.
+class_weight : dict, "balanced" or None
+    Factor of C for each class; "balanced" is ``n_samples / (n_classes * np.bincount(y))``.
+solver : {"auto", "native", "thundersvm"}
+    "auto" is "native". "thundersvm" trains with the ThunderSVM library in single precision; where that is not
+    enough the native solver finishes the work, with a :class:`~evoke.exceptions.SolverWarning`.
+cache_size : float
+    Memory for the kernel matrix in MiB; rows that do not fit are computed again.
+classes_ : ndarray of shape (n_classes,)
+    The labels, sorted.
+class_weight_ : ndarray of shape (n_classes,)
+    Factor of C for each class.
+residual_ : ndarray of shape (n_outputs,)
+    Largest residual of the equations, in units of the target: how wrong the values on the training rows may be.
+fit_status_ : int
+    0 if converged, 1 if not, which also warns.
+n_features_in_ : int
+    Number of features.
+feature_names_in_ : ndarray of shape (n_features_in_,)
+    Names of the features, if `X` has names that are all strings.
+shape_fit_ : tuple of int
+    Shape of the training rows.
+X : array-like of shape (n_samples, n_features)
+    Rows, finite.
+sample_weight : array-like of shape (n_samples,), optional
+    Factor of C for each row, >= 0. A weight of 2 is the same as the row twice, one of 0 as no such row.
+"""
 
 
-def documented(cls: Class) -> Class:
+def documented(common: str) -> Callable[[Class], Class]:
     """Complete the docstrings of a class and of its `fit`, where a line like ``{n_cells cell}`` stands for entries."""
+    known = {entry.split()[0].strip(","): entry for entry in re.findall(r"^\S.*\n(?: .*\n)*", common, re.MULTILINE)}
+    return partial(_complete, known)
+
+
+def _complete(known: dict[str, str], cls: Class) -> Class:
     for thing in (cls, vars(cls)["fit"]):
         defaults = {name: parameter.default for name, parameter in inspect.signature(thing).parameters.items()}
 
         def entries(match, defaults=defaults):
-            return "\n".join(_entry(name, match["indent"], defaults) for name in match["names"].split())
+            names, indent = match["names"].split(), match["indent"]
+            return "\n".join(_entry(known[name], indent, defaults.get(name)) for name in names)
 
         if thing.__doc__:  # python -OO has none
             thing.__doc__ = re.sub(r"^(?P<indent> *)\{(?P<names>[\w ]+)\}$", entries, thing.__doc__, flags=re.MULTILINE)
     return cls
 
 
-def _entry(name, indent, defaults):
-    first, *text = ENTRIES[name].splitlines()
-    default = defaults.get(name, inspect.Parameter.empty)
+def _entry(entry: str, indent: str, default: Any) -> str:
+    first, *text = entry.splitlines()
     if default not in (None, inspect.Parameter.empty) or "None" in first:
         first += ", default=" + (f'"{default}"' if isinstance(default, str) else repr(default))
     return "\n".join(indent + line for line in [first, *text])

@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from evoke import _evaluate, _lstm
-from evoke.documented import documented
+from evoke.documented import ESTIMATORS, documented
 from evoke.frames import Features
-from evoke.parameters import check_choice, check_positive
+from evoke.parameters import check_choice, check_positive, store
 from evoke.sequences import Sequences, Targets, share_prefixes, to_array
 from evoke.series import Series, as_external, as_series, inputs_of, runs_with_free_ends
 from evoke.series_estimator import SeriesEstimator
@@ -26,7 +26,7 @@ FloatArray = NDArray[np.float64]
 MOST_STEPS = 10**9  # that a free run may be asked for
 
 
-@documented
+@documented(ESTIMATORS)
 class EvokeForecaster(SeriesEstimator):
     """Continuation of series: an evolved LSTM network whose output is fed back as its input (paper, section 3.2).
 
@@ -104,7 +104,7 @@ class EvokeForecaster(SeriesEstimator):
         warm_start=False,
         verbose=0,
     ):
-        self._store(locals())
+        store(locals())
 
     # ------------------------------------------------------------------ fitting
 

@@ -16,8 +16,13 @@ MOST_SCALE = {"weight_range": 1e100, "mutation_scale": 1e100, "burst_scale": 1e1
 __all__ = [
     "MOST", "MOST_SCALE", "check_callbacks", "check_choice", "check_class_weight", "check_flag", "check_fraction",
     "check_gate_bias", "check_integer", "check_n_jobs", "check_not_negative", "check_path", "check_positive",
-    "check_random_state",
+    "check_random_state", "store",
 ]  # fmt: skip
+
+
+def store(parameters: dict[str, Any]) -> None:
+    """Store the parameters of ``__init__``, which are its ``locals()``, in ``self`` as they are."""
+    vars(parameters["self"]).update({name: value for name, value in parameters.items() if name != "self"})
 
 
 def check_choice(name: str, value: Any, choices: tuple[str, ...]) -> None:

@@ -8,7 +8,8 @@ from sklearn.base import RegressorMixin
 from sklearn.metrics import r2_score
 
 from evoke.base import rows_behind_washout
-from evoke.documented import documented
+from evoke.documented import ESTIMATORS, documented
+from evoke.parameters import store
 from evoke.persistent import check_flags
 from evoke.sequence_estimator import SequenceEstimator
 from evoke.sequences import share_prefixes
@@ -19,7 +20,7 @@ __all__ = ["EvokeRegressor"]
 FloatArray = NDArray[np.float64]
 
 
-@documented
+@documented(ESTIMATORS)
 class EvokeRegressor(RegressorMixin, SequenceEstimator):
     """Regression on sequences: an evolved LSTM network read by support vector regression (Evoke).
 
@@ -83,7 +84,7 @@ class EvokeRegressor(RegressorMixin, SequenceEstimator):
         warm_start=False,
         verbose=0,
     ):
-        self._store(locals())
+        store(locals())
 
     # ------------------------------------------------------------------ fitting
 

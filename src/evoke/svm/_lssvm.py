@@ -10,6 +10,8 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from evoke import _evaluate, _svm
+from evoke.documented import MACHINES, documented
+from evoke.parameters import store
 from evoke.persistent import check_labels
 from evoke.svm._base import KernelMachine, Regression, check_weights, class_weights, weighted_C
 from evoke.svm._solve import check_kernel_range
@@ -61,6 +63,7 @@ class LeastSquaresMachine(KernelMachine):
             )
 
 
+@documented(MACHINES)
 class LSSVR(Regression, LeastSquaresMachine):
     """Least-squares support vector regression, of one or several outputs over one factorisation.
 
@@ -75,14 +78,7 @@ class LSSVR(Regression, LeastSquaresMachine):
     ----------
     C : float, default=1.0
         Price of a squared error, > 0.
-    kernel : {"linear", "poly", "rbf"}, default="rbf"
-        ``x @ z``, ``(gamma * x @ z + coef0) ** degree`` or ``exp(-gamma * |x - z|**2)``.
-    degree : int, default=3
-        Degree of the polynomial kernel, >= 0.
-    gamma : {"scale", "auto"} or float, default="scale"
-        Kernel parameter, > 0. "scale" is ``1 / (n_features * X.var())``, "auto" is ``1 / n_features``.
-    coef0 : float, default=0.0
-        Constant of the polynomial kernel.
+    {kernel degree gamma coef0}
 
     Attributes
     ----------
@@ -94,14 +90,8 @@ class LSSVR(Regression, LeastSquaresMachine):
         Coefficients; each is C times its row's weight and error.
     intercept_ : ndarray of shape (n_outputs,)
         Constants of the regression functions.
-    residual_ : ndarray of shape (n_outputs,)
-        Largest residual of the equations, in units of the target: how wrong the values on the training rows may be.
-    n_features_in_ : int
-        Number of features.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the features, if `X` has names that are all strings.
-    shape_fit_ : tuple of int
-        Shape of the training rows.
+    {residual_}
+    {n_features_in_ feature_names_in_ shape_fit_}
 
     See Also
     --------
@@ -123,23 +113,17 @@ class LSSVR(Regression, LeastSquaresMachine):
     _fitted = LeastSquaresMachine._fitted | {"_single_output"}
 
     def __init__(self, *, C=1.0, kernel="rbf", degree=3, gamma="scale", coef0=0.0):
-        self.C = C
-        self.kernel = kernel
-        self.degree = degree
-        self.gamma = gamma
-        self.coef0 = coef0
+        store(locals())
 
     def fit(self, X, y, sample_weight=None):
         """Solve for the coefficients.
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
-            Rows, finite.
+        {X}
         y : array-like of shape (n_samples,) or (n_samples, n_outputs)
             Values, finite.
-        sample_weight : array-like of shape (n_samples,), optional
-            Factor of C for each row, >= 0. A weight of 2 is the same as the row twice, one of 0 as no such row.
+        {sample_weight}
 
         Returns
         -------
@@ -166,6 +150,7 @@ class LSSVR(Regression, LeastSquaresMachine):
         return self
 
 
+@documented(MACHINES)
 class LSSVC(ClassifierMixin, LeastSquaresMachine):
     """Least-squares support vector classification, several classes by one against the rest over one factorisation.
 
@@ -175,23 +160,12 @@ class LSSVC(ClassifierMixin, LeastSquaresMachine):
     ----------
     C : float, default=1.0
         Price of a squared error, > 0.
-    kernel : {"linear", "poly", "rbf"}, default="rbf"
-        ``x @ z``, ``(gamma * x @ z + coef0) ** degree`` or ``exp(-gamma * |x - z|**2)``.
-    degree : int, default=3
-        Degree of the polynomial kernel, >= 0.
-    gamma : {"scale", "auto"} or float, default="scale"
-        Kernel parameter, > 0. "scale" is ``1 / (n_features * X.var())``, "auto" is ``1 / n_features``.
-    coef0 : float, default=0.0
-        Constant of the polynomial kernel.
-    class_weight : dict, "balanced" or None, default=None
-        Factor of C for each class; "balanced" is ``n_samples / (n_classes * np.bincount(y))``.
+    {kernel degree gamma coef0}
+    {class_weight}
 
     Attributes
     ----------
-    classes_ : ndarray of shape (n_classes,)
-        The labels, sorted.
-    class_weight_ : ndarray of shape (n_classes,)
-        Factor of C for each class.
+    {classes_ class_weight_}
     support_ : int32 ndarray of shape (n_SV,)
         Rows with a weight: all without `sample_weight`.
     support_vectors_ : ndarray of shape (n_SV, n_features)
@@ -200,14 +174,8 @@ class LSSVC(ClassifierMixin, LeastSquaresMachine):
         Coefficients of each class against the rest; of two classes only of ``classes_[1]``.
     intercept_ : ndarray of shape (n_outputs,)
         Constants of the decision functions.
-    residual_ : ndarray of shape (n_outputs,)
-        Largest residual of the equations, in units of the target: how wrong the values on the training rows may be.
-    n_features_in_ : int
-        Number of features.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the features, if `X` has names that are all strings.
-    shape_fit_ : tuple of int
-        Shape of the training rows.
+    {residual_}
+    {n_features_in_ feature_names_in_ shape_fit_}
 
     See Also
     --------
@@ -229,24 +197,17 @@ class LSSVC(ClassifierMixin, LeastSquaresMachine):
     _fitted = LeastSquaresMachine._fitted | {"classes_", "class_weight_"}
 
     def __init__(self, *, C=1.0, kernel="rbf", degree=3, gamma="scale", coef0=0.0, class_weight=None):
-        self.C = C
-        self.kernel = kernel
-        self.degree = degree
-        self.gamma = gamma
-        self.coef0 = coef0
-        self.class_weight = class_weight
+        store(locals())
 
     def fit(self, X, y, sample_weight=None):
         """Solve for the coefficients.
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
-            Rows, finite.
+        {X}
         y : array-like of shape (n_samples,)
             Labels of any type that sorts.
-        sample_weight : array-like of shape (n_samples,), optional
-            Factor of C for each row, >= 0. A weight of 2 is the same as the row twice, one of 0 as no such row.
+        {sample_weight}
 
         Returns
         -------
