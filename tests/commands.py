@@ -6,6 +6,12 @@ import re
 import signal
 import subprocess
 import sys
+from io import StringIO
+
+import numpy as np
+
+# Parameters of a fit that takes no time.
+QUICK = ["-p", "n_generations=2", "-p", "n_cells=2", "-p", "subpopulation_size=8"]
 
 
 def evoke(*arguments, **environment):
@@ -68,3 +74,19 @@ class OnTerminal:
         self.process.stdout.close()
         os.close(self.master)
         return self.process.wait(), stdout
+
+
+def table(text):
+    """A table of stdout, as text, which `floats` reads without rounding."""
+    import pandas as pd
+
+    return pd.read_csv(StringIO(text), dtype=str)
+
+
+def floats(column):
+    return column.to_numpy(dtype=np.float64)
+
+
+def csv(folder, text, name="table.csv"):
+    (folder / name).write_bytes(text if isinstance(text, bytes) else text.encode())
+    return folder / name
