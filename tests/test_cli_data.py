@@ -16,8 +16,6 @@ import pandas as pd
 from commands import QUICK, OnTerminal, assert_clean, assert_one_line, csv, evoke, floats, table
 
 from evoke import EvokeClassifier, EvokeForecaster, EvokeRegressor, __version__, load, reproduce, tasks
-from evoke.plot import ContinuationDisplay
-from figures import legend
 
 SMALL = {"n_generations": 2, "n_cells": 2, "subpopulation_size": 8}
 
@@ -437,27 +435,6 @@ def test_a_free_run_is_drawn(here, data, series, tmp_path):
     here("fit", data, "--target", "place", "--task", "forecast", "--sequence", "walk", *QUICK, "-o", out)
     done = here("generate", out, "--steps", 9, "--context", data, "--plot", tmp_path / "a.png")
     assert_one_line(done, 2, "--plot draws one sequence, --context has 12")
-
-
-def test_display_of_a_continuation():
-    pytest.importorskip("matplotlib")
-    context, generated = np.arange(200.0).reshape(100, 2), np.ones((10, 2))
-    display = ContinuationDisplay.from_series(generated, context=context, names=["a", "b"])
-    assert [ax.get_ylabel() for ax in display.axes_] == ["a", "b"]
-    assert legend(display.axes_[0]) == ["series", "generated"]
-    told, drawn = display.axes_[1].lines
-    np.testing.assert_array_equal(told.get_xydata(), np.column_stack([np.arange(-49, 1), context[50:, 1]]))
-    np.testing.assert_array_equal(drawn.get_xydata(), np.column_stack([np.arange(11), [199.0, *generated[:, 1]]]))
-    assert display.lines_[1] is drawn
-    alone = ContinuationDisplay.from_series([3.0])
-    np.testing.assert_array_equal(alone.lines_[0].get_xydata(), [[1.0, 3.0]])
-    with pytest.raises(ValueError, match=r"^context must have the 2 column"):
-        ContinuationDisplay.from_series(generated, context=[1.0])
-    with pytest.raises(ValueError, match=r"^names must be 2"):
-        ContinuationDisplay.from_series(generated, names=["a"])
-    model = EvokeForecaster(**SMALL, random_state=0).fit(tasks.superimposed_sines(1, 40))
-    display = ContinuationDisplay.from_estimator(model, 7)
-    np.testing.assert_array_equal(display.lines_[0].get_ydata(), model.generate(7))
 
 
 # ---- processes, terminals, signals

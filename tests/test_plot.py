@@ -9,7 +9,7 @@ import pytest
 from sklearn.exceptions import NotFittedError
 
 from evoke import EvokeClassifier, EvokeForecaster, reproduce, tasks
-from evoke.plot import FreeRunDisplay, HistoryDisplay, check_picture, picture
+from evoke.plot import ContinuationDisplay, FreeRunDisplay, HistoryDisplay, check_picture, picture
 from figures import legend
 
 mpl = pytest.importorskip("matplotlib")
@@ -227,3 +227,23 @@ def test_hint_without_matplotlib(monkeypatch):
     for draw in (lambda: check_picture("png"), lambda: HistoryDisplay.from_history(history(2.0, 1.0))):
         with pytest.raises(ImportError, match=r'pip install "matplotlib>=3\.8"'):
             draw()
+
+
+def test_display_of_a_continuation():
+    context, generated = np.arange(200.0).reshape(100, 2), np.ones((10, 2))
+    display = ContinuationDisplay.from_series(generated, context=context, names=["a", "b"])
+    assert [ax.get_ylabel() for ax in display.axes_] == ["a", "b"]
+    assert legend(display.axes_[0]) == ["series", "generated"]
+    told, drawn = display.axes_[1].lines
+    np.testing.assert_array_equal(told.get_xydata(), np.column_stack([np.arange(-49, 1), context[50:, 1]]))
+    np.testing.assert_array_equal(drawn.get_xydata(), np.column_stack([np.arange(11), [199.0, *generated[:, 1]]]))
+    assert display.lines_[1] is drawn
+    alone = ContinuationDisplay.from_series([3.0])
+    np.testing.assert_array_equal(alone.lines_[0].get_xydata(), [[1.0, 3.0]])
+    with pytest.raises(ValueError, match=r"^context must have the 2 column"):
+        ContinuationDisplay.from_series(generated, context=[1.0])
+    with pytest.raises(ValueError, match=r"^names must be 2"):
+        ContinuationDisplay.from_series(generated, names=["a"])
+    model = EvokeForecaster(n_generations=2, random_state=0).fit(tasks.superimposed_sines(1, 40))
+    display = ContinuationDisplay.from_estimator(model, 7)
+    np.testing.assert_array_equal(display.lines_[0].get_ydata(), model.generate(7))
