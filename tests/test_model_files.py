@@ -212,7 +212,7 @@ def header_of(**parts):
     ("{", "Expecting"), ("", "Expecting"), ("[]", "no format"), ("{}", "no format"), ("null", "no format"),
     ('{"format": NaN}', "NaN is not finite"), ('{"format": 1, "a": 1e999}', "1e999 is not finite"),
     ('{"format": 1, "a": -Infinity}', "-Infinity is not finite"),
-    ('{"format": 1, "a": ' + "9" * 5000 + "}", "4300 digits"),
+    ('{"format": 1, "a": ' + "9" * 5000 + "}", r"\(4300"),
     ({"format": True}, "no format"), ({"format": 0}, "no format"),
     ({"format": 10**30, "evoke": "7"}, "newer than 1: update evoke"), (header_of(), "n_features_in_"),
     (header_of(**{"class": "os.system"}), "no estimator 'os.system'"), (header_of(**{"class": []}), "TypeError"),
