@@ -6,8 +6,6 @@ The paper's first experiment: a network reads strings of as many a as b as c, an
 follow. It is trained on n = 1..10 and must count to go beyond.
 """
 
-import numpy as np
-
 from evoke import EvokeClassifier, tasks
 from evoke.reproduce import PRESETS
 
@@ -17,25 +15,26 @@ print(f"{model.n_evaluations_} networks in {len(model.history_)} generations, er
 print(f"accepted: all strings up to n = {tasks.anbncn_accepted(model, 300)} (of those up to 300)")
 
 # %%
-# The activations of the cells on a string of n = 20, which is twice as long as any of the training. Cells that rise
-# while the a are read and fall on the b, or rise on the b and fall on the c, are the counters.
+# The activations of the cells in the parts of a string of n = 20, twice as long as any of the training: from the least
+# to the greatest. A cell that hardly moves within a part says which part is being read; the count is kept in the
+# states behind the output gates, and shows where one lets it out.
 n = 20
 phi = model.transform(tasks.anbncn([n])[0])[0]
-parts = {"a": phi[1 : n + 1], "b": phi[n + 1 : 2 * n + 1], "c": phi[2 * n + 1 :]}
-print("change within a part: ", *(f"{symbol:>8}" for symbol in parts))
-for cell in range(phi.shape[1]):
-    print(f"                cell {cell}", *(f"{part[-1, cell] - part[0, cell]:8.3f}" for part in parts.values()))
+for cell in range(model.n_cells):
+    parts = (phi[1 + k * n : 1 + (k + 1) * n, cell] for k in range(3))
+    ranges = (f"{symbol} {part.min():6.3f} to {part.max():6.3f}" for symbol, part in zip("abc", parts, strict=True))
+    print(f"cell {cell}: ", ",  ".join(ranges))
 
 # %%
-# The same as a figure, where Matplotlib is installed.
+# All its steps, where Matplotlib is installed.
 try:
     import matplotlib.pyplot as plt
+
+    from evoke.plot import ActivationDisplay
 except ImportError:
     print("for the figure install Matplotlib: pip install matplotlib")
 else:
-    figure, axes = plt.subplots(figsize=(8, 3), layout="constrained")
-    axes.plot(phi)
-    for border in (n, 2 * n):
-        axes.axvline(border + 0.5, color="0.8")
-    axes.set(xlabel="step", ylabel="activation", title=f"cells on a^{n} b^{n} c^{n}", xticks=np.arange(0, 3 * n + 1, 10))
+    (sequence,), _ = tasks.anbncn([n])
+    symbols = "S" + n * "a" + n * "b" + n * "c"
+    ActivationDisplay.from_estimator(model, sequence, symbols=symbols, output_names="abcT")
     plt.show()

@@ -2,8 +2,8 @@
 Who is speaking? Japanese Vowels
 ================================
 
-Nine men say two vowels; an utterance is 7 to 29 frames of 12 cepstrum coefficients. 270 utterances to learn from, 370 to
-be told apart. The data are part of the package aeon. ``bench/real_data.py`` compares other methods on them.
+Nine men say two vowels; an utterance is 7 to 29 frames of 12 cepstrum coefficients. 270 utterances to learn from, 370
+to be told apart. The data are part of the package aeon. ``bench/real_data.py`` compares other methods on them.
 """
 
 import time
@@ -35,22 +35,21 @@ X, X_test = ([(x - frames.mean(axis=0)) / frames.std(axis=0) for x in part] for 
 print(f"{len(X)} and {len(X_test)} utterances of {min(map(len, X_test))} to {max(map(len, X_test))} frames")
 
 # %%
-# One label an utterance is read off its last frame. A hundred cells with long memory (forget bias 2) and small weights;
-# few networks a generation, and small steps: with 45,000 weights, some of the Cauchy noise always lies far out.
+# One label an utterance is read off its last frame. A hundred cells with small weights and a forget bias for a memory
+# of some eight frames. One generation takes the best of 16 random networks: here evolution fits what is held out better
+# and the test no better.
 model = EvokeClassifier(
-    n_cells=100, cell="evolino", gate_bias=(0.0, 2.0, 0.0), weight_range=0.1,
-    n_generations=30, subpopulation_size=8, n_trials=2, mutation_scale=1e-5,
-    readout="lssvm", objective="squared", gamma=0.01, C=100.0, validation=0.25, n_jobs=2, random_state=0,
+    n_cells=100, cell="evolino", gate_bias=(0.0, 2.0, 0.0), weight_range=0.1, n_generations=1, subpopulation_size=8,
+    n_trials=2, readout="lssvm", objective="squared", gamma=0.01, C=100.0, validation=0.25, random_state=0,
 )  # fmt: skip
 begin = time.perf_counter()
 model.fit(X, y)
-print(f"{model.n_evaluations_} networks in {time.perf_counter() - begin:.1f} s, error", end=" ")
-print(f"{model.history_[0]['best_fitness']:.1f} of the best random one, {model.best_fitness_:.1f} of the best evolved")
+print(f"{model.n_evaluations_} networks in {time.perf_counter() - begin:.1f} s")
 print(f"accuracy {model.score(X_test, y_test):.3f}")
 
 # %%
-# That readout has seen three quarters of the utterances, because the rest judged the networks. The network is fixed now,
-# so a readout of the same kind may learn from all of them.
+# That readout has seen three quarters of the utterances, because the rest judged the networks. The network is fixed
+# now, so a readout of the same kind may learn from all of them.
 
 
 def last(X):

@@ -2,8 +2,8 @@
 Yearly sunspot numbers
 ======================
 
-The numbers from 1700 to 1920 to learn from; the years since, one year ahead, and two cycles on the network's own output.
-The series is part of the package statsmodels. ``bench/real_data.py`` compares other methods on it.
+The numbers from 1700 to 1920 to learn from; the years since, one year ahead, and two cycles on the network's own
+output. The series is part of the package statsmodels. ``bench/real_data.py`` compares other methods on it.
 """
 
 import numpy as np
