@@ -30,7 +30,7 @@ from evoke import load
     ("a,b\n1,\"2,500,000\"\n", ["'2,500,000'", "separators of thousands"]),
     ("a,b\n1,2020-01-31\n", ["column 'b' is not numeric", "'2020-01-31'", "time"]),
     ("a,b\n1,31.1.2020\n", ["column 'b' is not numeric", "time"]),
-    ("a,b\n1,inf\n", ["column 'b' is not finite: row 2"]), ("a,b\n1,1e999\n", ["column 'b' is not finite: row 2"]),
+    ("a,b\n1,inf\n", ["column 'b' is not finite: row 2"]), ("a,b\n1,1e999\n", ["column 'b' is not", "row 2"]),
     ("a,b\nx,2\n", ["column 'a' is not numeric: row 2"]),
     ("A,b\n1,2\n", ["no column 'a'", "it has 'A', 'b'"]), ("aa,b\n1,2\n", ["no column 'a'; did you mean 'aa'?"]),
     ("a\n1\n", ["no columns but 'a'"]),
