@@ -29,7 +29,9 @@ from paired import Quartiles, Times, paired
 from report import Report, Table, Target
 
 
-@pytest.mark.parametrize("name", run.GROUPS)
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=[pytest.mark.distributed] * (name == "backends")) for name in run.GROUPS]
+)
 def test_every_benchmark_runs(name, tmp_path, capsys):
     run.main(["--quick", "--repeats", "2", "--only", name, "--json", str(tmp_path / "numbers.json")])
     printed = capsys.readouterr().out

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import CancelledError, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager
 from functools import partial
 from typing import Any
@@ -113,7 +113,8 @@ class _Joblib:
     """A backend of joblib, opened once for many calls, and anew when a worker died."""
 
     def __init__(self, backend: Any, workers: int, as_they_come: bool):
-        self.name, options = type(backend).__name__, {}
+        self.name = type(backend).__name__
+        options: dict[str, Any] = {"batch_size": 1}
         if type(backend) is MultiprocessingBackend:  # its pool waits for ever for a process that died
             backend, options["backend"] = LokyBackend(), "loky"
         if as_they_come and backend.supports_return_generator:
@@ -164,7 +165,7 @@ class _Dask(AbstractContextManager["_Dask"]):
 
     def results(self, call: Callable[[Any], Any], items: Iterable[Any]) -> Iterator[tuple[int, Any]]:
         """``call(item)`` with the number of the item, in any order."""
-        from distributed import KilledWorker, wait
+        import distributed
 
         client, options = self.backend.client, self.backend.submit_kwargs
         left = {client.submit(call, item, pure=False, **options): k for k, item in enumerate(items)}
@@ -173,13 +174,13 @@ class _Dask(AbstractContextManager["_Dask"]):
             with self.backend.retrieval_context():
                 while left:
                     try:
-                        done = wait(list(left), PATIENCE, return_when="FIRST_COMPLETED").done
-                    except TimeoutError:  # the work is long, or nobody does it
+                        done = distributed.wait(list(left), PATIENCE, return_when="FIRST_COMPLETED").done
+                    except distributed.TimeoutError:  # the work is long, or nobody does it
                         client.wait_for_workers(1, self.backend.wait_for_workers_timeout or None)
                         continue
                     for future in done:
                         yield left.pop(future), future.result()
-        except (KilledWorker, CancelledError, TimeoutError) as error:
+        except (distributed.KilledWorker, distributed.CancelledError, distributed.TimeoutError) as error:
             raise _lost(type(self.backend).__name__, error) from error
         finally:
             client.cancel(list(left))
