@@ -111,14 +111,15 @@ def anbncn(
     readout : {"svm", "lssvm", "pinv"}, default="svm"
         Support vector machines (Evoke), least-squares ones, or the pseudoinverse (PI-Evolino).
     n_jobs : int, default=1
-        Runs at a time, in threads. No result depends on it.
+        Runs at a time, in threads or on the backend that `joblib.parallel_config` has put in force. No result depends
+        on it.
     n_generations : int, optional
         Instead of the number of the preset.
     test_max : int, default=2000
         The longest n of the test. A run that reaches it is "at the cap": its true value is not known.
     progress : callable, optional
         Called with what is known of a run (seed, status, fitness, generations, ...) after each of its generations and
-        at its end, from the thread of the run.
+        at its end, from the thread of the run; on another backend than threads at its end only.
 
     Returns
     -------
