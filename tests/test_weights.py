@@ -279,6 +279,8 @@ def test_refused_weights(make, y, weights, message):
          "sample_weight_val is zero for all of X_val"),
         (lambda: classifier().fit(X, LABELS, X_val=X_VAL, y_val=LABELS[5:], sample_weight_val=[1] * 8),
          "sample_weight_val has 8 targets, X_val has 3 sequences"),
+        (lambda: classifier().fit(np.concatenate(X), np.concatenate(LABELS), lengths=[len(x) for x in X],
+                                  sample_weight=without(0, 1)), "sample_weight is not an array of numbers"),
         (lambda: forecaster().fit(np.arange(9.0), sample_weight_val=[1]), "sample_weight_val goes with y_val"),
         (lambda: forecaster().fit(np.arange(9.0), sample_weight=[1] * 8), r"sample_weight has shape \(8,\)"),
         (lambda: classifier(class_weight="balanced").fit(X, SEVERAL), "class_weight needs one label a step"),

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from evoke.arrays import to_float
+from evoke.arrays import to_array, to_float
 from evoke.sequences import Sequences, Targets, as_targets
 from evoke.svm._base import class_weights
 
@@ -143,8 +143,10 @@ def with_weights(y: Targets, sample_weight: Any, X: Sequences, name: str = "samp
     """
     if sample_weight is None:
         return y
-    one_a_sequence = X.container == "lengths" and np.shape(sample_weight) == (X.n_sequences,) != (len(X.rows),)
-    given = Targets(np.asarray(sample_weight), True) if one_a_sequence else as_targets(sample_weight, X, name=name)
+    if X.container == "lengths" and to_array(sample_weight, name).shape == (X.n_sequences,) != (len(X.rows),):
+        given = Targets(to_array(sample_weight, name), True)
+    else:
+        given = as_targets(sample_weight, X, name=name)
     if given.values.ndim != 1:
         raise ValueError(f"{name} has {given.values.shape[1]} columns, but a step has one weight for all its outputs")
     if y.per_sequence and not given.per_sequence:
