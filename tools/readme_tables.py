@@ -244,6 +244,72 @@ def solver_before() -> str:
     return markdown(["problem", "before", "after"], rows)
 
 
+# ---------------------------------------------------------------- real data
+
+
+def spread(values: Iterable[float], digits: int) -> str:
+    """Median and quartiles; of one value, or of equal ones, the value alone."""
+    low, median, high = np.percentile(list(values), [25, 50, 75])
+    return f"{median:.{digits}f}" + (f" ({low:.{digits}f} to {high:.{digits}f})" if low < high else "")
+
+
+def named(settings: dict[str, Any]) -> str:
+    return ", ".join(f"{name}={value}" for name, value in settings.items()) or "-"
+
+
+def real_data_notes(task: str) -> str:
+    record = load("real-data")
+    machine = record["machine"]
+    used = ("evoke", "python", "numpy", "scikit-learn", "aeon", "tslearn", "reservoirpy", "statsmodels")
+    return (
+        f"\nSeeds 0..{record['seeds'] - 1} where chance has a part, median and quartiles. "
+        f"{machine['processor']}, {machine['cores']} cores, load {record[task]['load']:.1f}; "
+        f"{', '.join(f'{name} {machine[name]}' for name in used)}.\n"
+    )
+
+
+def vowels() -> str:
+    rows = []
+    for record in load("real-data")["vowels"]["methods"]:
+        chosen = next((c["accuracy"] for c in record["candidates"] if c["settings"] == record["settings"]), {})
+        for variant in record["runs"][0]["accuracy"]:
+            scores = [run["accuracy"][variant] for run in record["runs"]]
+            rows.append([
+                record["method"] + (f", {variant}" if variant else ""), named(record["settings"]),
+                f"{chosen[variant]:.3f}" if chosen else "-", spread(scores, 3),
+                f"{min(scores):.3f} to {max(scores):.3f}",
+                *(f"{np.median([run[clock] for run in record['runs']]):.2f}" for clock in ("seconds", "processor")),
+            ])  # fmt: skip
+    head = ["method", "chosen", "cross-validation", "test", "worst to best", "seconds", "processor"]
+    return markdown(head, rows) + real_data_notes("vowels")
+
+
+def sunspots_one_step() -> str:
+    rows = []
+    for record in load("real-data")["sunspots"]["methods"]:
+        runs = record["runs"]
+        valid = min((c["nmse"] for c in record["candidates"]), default=None)
+        rows.append([
+            record["method"], "-" if valid is None else f"{valid:.3f}",
+            *(spread([run["nmse"][period] for run in runs], 3) for period in runs[0]["nmse"]),
+        ])  # fmt: skip
+    return markdown(["method", "validation, to 1920", *runs[0]["nmse"]], rows) + real_data_notes("sunspots")
+
+
+def sunspots_free() -> str:
+    rows = []
+    for record in load("real-data")["sunspots"]["methods"]:
+        runs = [run for run in record["runs"] if run["free_all"] is not None]
+        by_horizon = np.array([run["free"] for run in runs])
+        rows.append([
+            record["method"], *(spread(by_horizon[:, year - 1], 0) for year in (1, 5, 11, 22)),
+            spread([run["free_all"] for run in runs], 1), len(record["runs"]) - len(runs), named(record["settings"]),
+        ])  # fmt: skip
+    return markdown(
+        ["method", "year 1", "year 5", "year 11", "year 22", "all 22 years", "diverged", "chosen"], rows
+    ) + real_data_notes("sunspots")
+
+
 BENCHMARKS = ("evaluation", "ideas", "breakdown", "svc", "simd", "threads", "memory")
 
 TABLES: dict[str, Callable[[], str]] = {
@@ -261,6 +327,9 @@ TABLES: dict[str, Callable[[], str]] = {
     "weights-20": lambda: ablation("weights-N20-tuned"),
     "ablation-paper": lambda: ablation("ablation-N10-paper"),
     "thundersvm": thundersvm,
+    "vowels": vowels,
+    "sunspots-one-step": sunspots_one_step,
+    "sunspots-free": sunspots_free,
     "newton": newton,
     "solver-before": solver_before,
     **{f"bench-{group}": bench(group) for group in BENCHMARKS},
