@@ -51,7 +51,8 @@ def seeds_of(result: dict[str, Any]) -> str:
 
 # ---------------------------------------------------------------- the reproduction
 
-REPRODUCTIONS = [(n_max, preset) for n_max in (10, 20) for preset in ("paper", "tuned")]
+REPRODUCTIONS = [(n_max, preset, "svm") for n_max in (10, 20) for preset in ("paper", "tuned")]
+OTHER_READOUTS = [(n_max, preset, readout) for readout in ("pinv", "lssvm") for n_max, preset, _ in REPRODUCTIONS]
 
 
 def ours(result: dict[str, Any]) -> str:
@@ -67,7 +68,7 @@ def ours(result: dict[str, Any]) -> str:
 def results() -> str:
     rows = []
     for n_max in (10, 20):
-        paper, tuned = (load(f"anbncn-N{n_max}-{preset}") for preset in ("paper", "tuned"))
+        paper, tuned = (load(f"anbncn-N{n_max}-{preset}-svm") for preset in ("paper", "tuned"))
         published = [f"1..{value}" for value in tuned["published"].values()]
         rows.append([f"1..{n_max}", *published, ours(paper), ours(tuned)])
     head = ["trained on", *(f"{name}, published" for name in tuned["published"]), "evoke, `--preset paper`",
@@ -75,30 +76,30 @@ def results() -> str:
     return markdown(head, rows) + f"\n{seeds_of(tuned)}; {versions(tuned['config'])}.\n"
 
 
-def results_full(reproductions: list[tuple[int, str]] = REPRODUCTIONS) -> str:
+def results_full(reproductions: list[tuple[int, str, str]], suffix: str = "") -> str:
     rows = []
-    for n_max, preset in reproductions:
-        result = load(f"anbncn-N{n_max}-{preset}")
+    for n_max, preset, readout in reproductions:
+        result = load(f"anbncn-N{n_max}-{preset}-{readout}{suffix}")
         runs = result["runs"]
         accepted, n = [run["accepted"] for run in runs], len(runs)
         at_cap = sum(m == result["config"]["test_max"] for m in accepted)
         rows.append([
-            f"1..{n_max}", preset, ("at least " if at_cap else "") + f"{np.mean(accepted):.1f}",
+            f"1..{n_max}", readout, preset, ("at least " if at_cap else "") + f"{np.mean(accepted):.1f}",
             f"{np.median(accepted):g}", quartiles(accepted), min(accepted), max(accepted), f"{at_cap} of {n}",
             f"{sum(m < n_max for m in accepted)} of {n}", len(result["unfinished"]),
             *(f"{sum(run['spot'][spot] for run in runs)} of {n}" for spot in ("10000", "100000", "1000000")),
             runs[0]["evaluations"], f"{np.median([run['seconds'] for run in runs]):.2f}",
         ])  # fmt: skip
     head = [
-        "trained on", "preset", "mean", "median", "quartiles", "worst", "best", f"at {result['config']['test_max']}",
+        "trained on", "readout", "preset", "mean", "median", "quartiles", "worst", "best", f"at {result['config']['test_max']}",
         "below N", "failed", "n = 10,000", "n = 100,000", "n = 1,000,000", "evaluations", "seconds, median",
     ]  # fmt: skip
     return markdown(head, rows) + f"\n{seeds_of(result)}; {versions(result['config'])}.\n"
 
 
 def per_seed() -> str:
-    results = [load(f"anbncn-N{n_max}-{preset}") for n_max, preset in REPRODUCTIONS]
-    head = ["seed", *(f"1..{n_max}, {preset}" for n_max, preset in REPRODUCTIONS)]
+    results = [load(f"anbncn-N{n_max}-{preset}-{readout}") for n_max, preset, readout in REPRODUCTIONS]
+    head = ["seed", *(f"1..{n_max}, {preset}" for n_max, preset, _ in REPRODUCTIONS)]
     by_seed = zip(*(result["runs"] for result in results), strict=True)
     return markdown(head, ([runs[0]["seed"], *(run["accepted"] for run in runs)] for runs in by_seed))
 
@@ -107,15 +108,16 @@ def sines() -> str:
     rows = []
     for readout in ("svm", "lssvm", "pinv"):
         for preset in ("paper", "tuned"):
-            result = load(f"sines-2-{readout}-{preset}")
+            result = load(f"sines-2-{preset}-{readout}")
             sse = [np.inf if run["sse"] is None else run["sse"] for run in result["runs"]]
             low, median, high = np.percentile(sse, [25, 50, 75])
             rows.append([
                 readout, preset, f"{np.mean(sse):.2g}", f"{median:.2g}", f"{low:.2g} to {high:.2g}", f"{max(sse):.2g}",
-                f"{result['n_diverged']} of {len(sse)}", result["runs"][0]["evaluations"],
-                f"{np.median([run['seconds'] for run in result['runs']]):.2f}",
+                f"{result['n_diverged']} of {len(sse)}", f"{result['mean_one_step_sse']:.2g}",
+                result["runs"][0]["evaluations"], f"{np.median([run['seconds'] for run in result['runs']]):.2f}",
             ])  # fmt: skip
-    head = ["readout", "preset", "mean", "median", "quartiles", "worst", "diverged", "evaluations", "seconds, median"]
+    head = ["readout", "preset", "mean", "median", "quartiles", "worst", "diverged", "one step ahead, mean", "evaluations",
+            "seconds, median"]  # fmt: skip
     published = ", ".join(f"{name} {value}" for name, value in result["published"].items())
     return markdown(head, rows) + (
         f"\nPublished means of 20 runs: {published}. A linear window of 40 steps: {result['linear_window_sse']:.2g}. "
@@ -127,7 +129,7 @@ def waves() -> str:
     rows = []
     for n_waves in (3, 4, 5):
         for readout in ("lssvm", "pinv"):
-            result = load(f"sines-{n_waves}-{readout}-tuned")
+            result = load(f"sines-{n_waves}-tuned-{readout}")
             sse, nrmse = (
                 [np.inf if run[name] is None else run[name] for run in result["runs"]] for name in ("sse", "nrmse")
             )
@@ -141,16 +143,26 @@ def waves() -> str:
     return markdown(head, rows) + f"\n{seeds_of(result)}, tuned; {versions(result['config'])}.\n"
 
 
-def ablation_sines() -> str:
+def ablation_sines(name: str) -> Callable[[], str]:
     """Every study of one run of `bench/ablation_sines.py`."""
-    result = load("ablation-sines-lssvm")
-    rows = []
-    for study in result["studies"]:
-        sse = [np.inf if run["sse"] is None else run["sse"] for run in study["runs"]]
-        low, median, high = np.percentile(sse, [25, 50, 75], method="higher")
-        settings = ", ".join(f"{name}={value}" for name, value in study["settings"].items())
-        rows.append([study["study"], settings, f"{median:.2g}", f"{low:.2g} to {high:.2g}", f"{max(sse):.2g}"])
-    return markdown(["study", "setting", "SSE, median", "quartiles", "worst"], rows)
+
+    def table() -> str:
+        result = load(name)
+        rows = []
+        for study in result["studies"]:
+            sse, told = (
+                [np.inf if run[key] is None else run[key] for run in study["runs"]] for key in ("sse", "one_step_sse")
+            )
+            low, median, high = np.percentile(sse, [25, 50, 75], method="higher")
+            settings = ", ".join(f"{name}={value}" for name, value in study["settings"].items())
+            rows.append([study["study"], settings, f"{np.mean(sse):.2g}", f"{median:.2g}", f"{low:.2g} to {high:.2g}",
+                         f"{max(sse):.2g}", f"{np.median(told):.2g}"])  # fmt: skip
+        first, last = result["seeds"]
+        where = f"{result['waves']} waves, {last - first + 1} runs a row, seeds {first}..{last}"
+        head = ["study", "setting", "SSE, mean", "median", "quartiles", "worst", "one step ahead, median"]
+        return markdown(head, rows) + f"\n{where}; {versions(result['config'])}.\n"
+
+    return table
 
 
 # ---------------------------------------------------------------- the ablations
@@ -315,12 +327,14 @@ BENCHMARKS = ("evaluation", "ideas", "breakdown", "svc", "simd", "threads", "mem
 TABLES: dict[str, Callable[[], str]] = {
     "thundersvm-gpu": thundersvm_gpu,
     "results": results,
-    "results-full": results_full,
-    "fresh": lambda: results_full([(10, "tuned-2000"), (20, "tuned-2000")]),
+    "results-full": lambda: results_full(REPRODUCTIONS),
+    "other-readouts": lambda: results_full(OTHER_READOUTS),
+    "fresh": lambda: results_full([(10, "tuned", "svm"), (20, "tuned", "svm")], "-2000"),
     "per-seed": per_seed,
     "sines": sines,
     "waves": waves,
-    "ablation-sines": ablation_sines,
+    **{f"ablation-sines-{name}": ablation_sines(f"ablation-sines-{name}")
+       for name in ("paper-svm", "tuned-svm", "tuned-lssvm", "tuned-pinv")},
     "bench-sines": bench("sines", "bench-sines"),
     "bench-backends": bench("backends", "bench-backends"),
     "weights-10": lambda: ablation("weights-N10-tuned"),
