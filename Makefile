@@ -10,7 +10,7 @@ IN_TEST := PATH="$(CURDIR)/$(TEST)/bin:$$PATH"
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .NOTPARALLEL:
-.PHONY: help demo test lint format ctest wheel pytest analyze bench dev clean check-tools
+.PHONY: help demo test lint format ctest wheel pytest docs installed analyze bench dev clean check-tools
 
 help: ## list these targets
 	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' Makefile | expand -t 10
@@ -21,7 +21,7 @@ demo: check-tools ## install evoke into .venv and reproduce the a^n b^n c^n expe
 	$(DEMO)/bin/python $(PIP) '.[cli]'
 	$(DEMO)/bin/evoke reproduce anbncn
 
-test: lint ctest wheel pytest ## all checks: lint, C tests under sanitizers, sdist and wheel, pytest
+test: lint ctest wheel docs pytest ## all checks: lint, C tests under sanitizers, sdist and wheel, documents, pytest
 
 lint: $(TEST)/ready ## ruff, cython-lint, clang-format, codespell, mypy
 	$(IN_TEST) ruff check
@@ -40,9 +40,14 @@ ctest: $(TEST)/ready ## C tests, under the sanitizers of SANITIZE (none: turn th
 wheel: $(TEST)/ready ## sdist and wheel into dist/, checked and tried in an empty environment
 	$(IN_TEST) sh tools/wheel.sh
 
-pytest: $(TEST)/ready ## install evoke into .venv-test and run the Python tests (ARGS="-k svm" goes to pytest)
-	$(IN_TEST) python $(PIP) --no-build-isolation '.[cli,plot,distributed,test]' --config-settings=build-dir=build/pytest
+pytest: installed ## install evoke into .venv-test and run the Python tests (ARGS="-k svm" goes to pytest)
 	$(IN_TEST) python -m pytest $(ARGS)
+
+docs: installed ## the documentation site, into build/docs; a warning is an error
+	$(IN_TEST) python -m sphinx -W --keep-going -q -b html docs build/docs
+
+installed: $(TEST)/ready
+	$(IN_TEST) python $(PIP) --no-build-isolation '.[cli,plot,distributed,docs,test]' --config-settings=build-dir=build/pytest
 
 analyze: ## the static analyser of gcc over the C core
 	for source in csrc/*.c; do gcc -std=c17 -O1 -DEVK_ISA=scalar -fanalyzer -Werror -c -o /dev/null $$source || exit 1; done

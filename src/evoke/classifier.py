@@ -55,6 +55,7 @@ class EvokeClassifier(ClassifierMixin, SequenceEstimator):
         The labels in order; for indicator targets the numbers of the outputs.
     {genome_ readout_ history_ best_fitness_ n_evaluations_}
     n_features_in_ : int
+        Number of features.
     {feature_names_in_}
 
     Examples

@@ -23,6 +23,7 @@ gate_bias : tuple of 3 floats
 weight_range : float
     Initial weights are uniform in [-weight_range, weight_range].
 n_generations : int
+    Generations of ``subpopulation_size * n_trials`` networks each.
 subpopulation_size : int
     Chromosomes in the subpopulation of each cell.
 n_trials : int
@@ -43,7 +44,7 @@ readout : {"svm", "lssvm", "pinv"}
     an output.
 kernel : {"rbf", "linear", "poly"}
 gamma : float
-    Kernel width, exp(-gamma |x - y|^2). The paper's "standard deviation 2.0" means 1/4 in its SVM software.
+    Kernel width, ``exp(-gamma * |x - y|**2)``. The paper's "standard deviation 2.0" means 1/4 in its SVM software.
 epsilon : float
     Errors that support vector regression and the objectives "hinge" and "count" leave free.
 tol : float
@@ -56,6 +57,7 @@ validation : "half" or float
     The part held out for the fitness: the second half of the sequences (of the steps, for a single sequence), or
     the last fraction of them. Not used where `fit` is given ``X_val, y_val``.
 random_state : int, SeedSequence, Generator, RandomState or None
+    Seed of the evolution; 0 is one like any other. None: another run each time.
 n_jobs : int or None
     Slices of the population evaluated at a time, by threads or by the joblib backend in force. The result does not
     depend on it.
@@ -71,7 +73,7 @@ verbose : int
 genome_ : ndarray of shape (n_cells, 4 * (n_features_in_ + n_cells))
     Weights of the best network. A row is a cell: [z | input | forget | output] x [inputs, cells].
 readout_ : FittedReadout
-    Its support vectors, weights, intercepts and duality gaps.
+    What was trained on its activations: support vectors, weights, intercepts and duality gaps.
 history_ : list of dict
     One record a generation.
 best_fitness_ : float

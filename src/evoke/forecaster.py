@@ -57,6 +57,7 @@ class EvokeForecaster(SeriesEstimator):
     Attributes
     ----------
     n_outputs_ : int
+        Number of values a step.
     n_features_in_ : int
         External inputs; 0 without X.
     {feature_names_in_}
