@@ -7,7 +7,6 @@ author = copyright = "The evoke developers"
 version = release = metadata.version("evoke")
 
 extensions = ["myst_parser", "numpydoc", "sphinx.ext.autodoc", "sphinx.ext.autosummary", "sphinx.ext.mathjax"]
-exclude_patterns = ["results"]
 templates_path = ["_templates"]
 root_doc = "index"
 

@@ -70,7 +70,7 @@ warm_start : bool
     judged anew; the parameters of the evolution and the number of features may not.
 verbose : int
     1 prints a line a generation to stderr. For a bar see `evoke.callbacks.Progress`.
-genome_ : ndarray of shape (n_cells, 4 * (n_features_in_ + n_cells))
+genome_ : ndarray of shape (n_cells, 4 * (`n_features_in_` + n_cells))
     Weights of the best network. A row is a cell: [z | input | forget | output] x [inputs, cells].
 readout_ : FittedReadout
     What was trained on its activations: support vectors, weights, intercepts and duality gaps.
@@ -122,7 +122,7 @@ fit_status_ : int
     0 if converged, 1 if not, which also warns.
 n_features_in_ : int
     Number of features.
-feature_names_in_ : ndarray of shape (n_features_in_,)
+feature_names_in_ : ndarray of shape (`n_features_in_`,)
     Names of the features, if `X` has names that are all strings.
 shape_fit_ : tuple of int
     Shape of the training rows.

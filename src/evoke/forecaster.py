@@ -61,7 +61,7 @@ class EvokeForecaster(SeriesEstimator):
     n_features_in_ : int
         External inputs; 0 without X.
     {feature_names_in_}
-    genome_ : ndarray of shape (n_cells, 4 * (n_features_in_ + n_outputs_ + n_cells))
+    genome_ : ndarray of shape (n_cells, 4 * (`n_features_in_` + `n_outputs_` + n_cells))
         Weights of the best network. A row is a cell: [z | input | forget | output] x [inputs, outputs fed back, cells].
     {readout_ history_ best_fitness_ n_evaluations_}
 

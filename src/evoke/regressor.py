@@ -39,8 +39,10 @@ class EvokeRegressor(RegressorMixin, SequenceEstimator):
     Attributes
     ----------
     n_outputs_ : int
+        Number of values a step, or a sequence.
     {genome_ readout_ history_ best_fitness_ n_evaluations_}
     n_features_in_ : int
+        Number of features.
     {feature_names_in_}
 
     Examples

@@ -21,7 +21,7 @@ __all__ = ["SVC"]
 class SVC(ClassifierMixin, IterativeMachine):
     """C-support vector classification, several classes by one against one.
 
-    The signs, the order and the layout of all fitted attributes are those of :class:`sklearn.svm.SVC`. What differs is
+    The signs, the order and the layout of all fitted attributes are those of scikit-learn's SVC. What differs is
     the solver: the native one works in double precision on the whole kernel matrix and reaches the optimum for any `C`.
 
     Parameters

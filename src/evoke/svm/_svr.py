@@ -18,7 +18,7 @@ __all__ = ["SVR"]
 class SVR(Regression, IterativeMachine):
     """Epsilon-support vector regression, of one or several outputs over one kernel matrix.
 
-    The signs and the layout of the fitted attributes are those of :class:`sklearn.svm.SVR`, with a row for each output.
+    The signs and the layout of the fitted attributes are those of scikit-learn's SVR, with a row for each output.
     What differs is the solver: the native one works in double precision and reaches the optimum for any `C` and for
     `epsilon` down to 0.
 
