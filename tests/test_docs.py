@@ -26,7 +26,7 @@ def names(paths):
 
 
 def load_japanese_vowels(split):
-    """In the place of the function of aeon, where that is not installed: speakers that differ in level, in its format."""
+    """In the place of aeon's, where that is not installed: speakers that differ in level, in its format."""
     rng = np.random.default_rng(["train", "test"].index(split))
     y = np.repeat(np.arange(1, 10), 30 if split == "train" else 40)
     X = [rng.normal(np.linspace(0, label, 12)[:, None], 1.0, (12, rng.integers(7, 30))) for label in y]

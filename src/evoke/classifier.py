@@ -152,28 +152,61 @@ class EvokeClassifier(ClassifierMixin, SequenceEstimator):
     def decision_function(self, X, lengths=None):
         """Decision values: positive where an output says yes.
 
+        Parameters
+        ----------
+        X, lengths
+            Sequences, as in `fit`.
+
         Returns
         -------
-        The structure of X with one value a step (two classes; positive means ``classes_[1]``) or one a step and
-        output; without the steps where the model was trained with one label a sequence.
+        list of ndarray, or ndarray
+            The structure of X with one value a step (two classes; positive means ``classes_[1]``) or one a step and
+            output; without the steps where the model was trained with one label a sequence.
         """
         return self._apply(self._shape, X, lengths)
 
     def predict(self, X, lengths=None):
-        """Labels, in the structure of X, or one a sequence where the model was trained so."""
+        """Labels of the steps, or of the sequences where the model was trained so.
+
+        Parameters
+        ----------
+        X, lengths
+            Sequences, as in `fit`.
+
+        Returns
+        -------
+        list of ndarray, or ndarray
+            The structure of X with a label a step, or (n_sequences,) labels.
+        """
         return self._apply(self._answer, X, lengths)
 
     def score(self, X, y, lengths=None, sample_weight=None):
         """Share of right labels among all steps (of sequences, where the model was trained with one label each).
 
         With several outputs a step counts as right only if all its outputs are. Steps count by their `sample_weight`.
+
+        Parameters
+        ----------
+        X, y, lengths, sample_weight
+            As in `fit`.
+
+        Returns
+        -------
+        float
+            From 0 to 1.
         """
         predicted, true, _ = self._predicted_and_true(X, y, lengths, sample_weight)
         right = predicted == true.values
         return float(np.average(right.all(axis=1) if right.ndim == 2 else right, weights=true.weights))
 
     def stream(self) -> ClassifierStream:
-        """An explicit stateful reader that starts from the zero state; the estimator itself keeps no state."""
+        """An explicit stateful reader that starts from the zero state; the estimator itself keeps no state.
+
+        Returns
+        -------
+        ClassifierStream
+            Which reads step by step.
+        """
         check_is_fitted(self, "readout_")
         return ClassifierStream(self)
 

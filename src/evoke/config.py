@@ -30,6 +30,11 @@ def show_config(mode: str = "stdout") -> dict[str, Any] | None:
     mode : {"stdout", "dict"}
         ``"dict"`` returns the information instead of printing it.
 
+    Returns
+    -------
+    dict or None
+        The information, with ``mode="dict"``.
+
     Raises
     ------
     ValueError

@@ -205,7 +205,7 @@ class ESP:
 
         Returns
         -------
-        genomes : ndarray of shape (n_networks, n_subpopulations, length), or list of ndarray (n_networks, length_i)
+        ndarray of shape (n_networks, n_subpopulations, length), or list of ndarray (n_networks, length_i)
             An array, C-contiguous, if all lengths are equal, else one array per subpopulation. The caller's to keep.
         """
         if self._assembly is None:
@@ -260,7 +260,7 @@ class ESP:
 
         Returns
         -------
-        state : dict
+        dict
             Strings, numbers, None and arrays; nothing in it is shared with the object. ``weights`` holds the
             subpopulations and ``best`` the best network's chromosomes, laid end to end; ``best`` is empty while
             there is none.
@@ -279,6 +279,11 @@ class ESP:
 
     def load_state_dict(self, state):
         """Go on from the state of an object that had the same parameters; `random_state` may differ.
+
+        Parameters
+        ----------
+        state : mapping
+            What `state_dict` gave.
 
         Raises
         ------

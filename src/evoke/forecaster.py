@@ -262,7 +262,13 @@ class EvokeForecaster(SeriesEstimator):
         return self.generate(int(steps.max()), X=X)[steps.astype(np.intp) - 1]
 
     def stream(self) -> SeriesStream:
-        """An explicit stateful reader that starts from the zero state; the estimator itself keeps no state."""
+        """An explicit stateful reader that starts from the zero state; the estimator itself keeps no state.
+
+        Returns
+        -------
+        SeriesStream
+            Which reads value by value.
+        """
         check_is_fitted(self, "readout_")
         return SeriesStream(self)
 

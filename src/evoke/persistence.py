@@ -66,6 +66,7 @@ def load(path):
     Parameters
     ----------
     path : str or PathLike
+        Where the file is.
 
     Returns
     -------

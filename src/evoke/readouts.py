@@ -31,6 +31,7 @@ class FittedReadout:
     dual_gap : ndarray of shape (n_outputs,)
         Duality gap of each output's quadratic programme; 0 where the solution is in closed form.
     converged : bool ndarray of shape (n_outputs,)
+        Whether the solver reached its tolerance.
     kernel, gamma, coef0, degree
         The kernel K.
     """
@@ -46,7 +47,18 @@ class FittedReadout:
     degree: int
 
     def decide(self, phi: FloatArray) -> FloatArray:
-        """Decision values (n_rows, n_outputs) of activations (n_rows, n_cells)."""
+        """Decision values, or predicted values: y(t) of equation 2.
+
+        Parameters
+        ----------
+        phi : ndarray of shape (n_rows, n_cells)
+            Activations.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_outputs)
+            One value an output.
+        """
         return _svm.decide(
             np.ascontiguousarray(phi), self.support_vectors, self.dual_coef, self.intercept,
             self.kernel, self.gamma, self.coef0, self.degree,

@@ -123,7 +123,18 @@ class EvokeRegressor(RegressorMixin, SequenceEstimator):
         return self
 
     def predict(self, X, lengths=None):
-        """Values, in the structure of X with one a step (or a row of several), or one a sequence where trained so."""
+        """Values of the steps, or of the sequences where the model was trained so.
+
+        Parameters
+        ----------
+        X, lengths
+            Sequences, as in `fit`.
+
+        Returns
+        -------
+        list of ndarray, or ndarray
+            The structure of X with a value (or a row of several) a step, or one a sequence.
+        """
         return self._apply(self._answer, X, lengths)
 
     def score(self, X, y, lengths=None, sample_weight=None):
@@ -131,6 +142,16 @@ class EvokeRegressor(RegressorMixin, SequenceEstimator):
 
         For an output that does not vary it is 1 if every prediction is exact and 0 otherwise. Steps count by their
         `sample_weight`.
+
+        Parameters
+        ----------
+        X, y, lengths, sample_weight
+            As in `fit`.
+
+        Returns
+        -------
+        float
+            At most 1.
         """
         predicted, true, sequences = self._predicted_and_true(X, y, lengths, sample_weight)
         counted = slice(None) if self._per_sequence else rows_behind_washout(sequences, self._washout, "X")

@@ -80,21 +80,46 @@ class SequenceEstimator(BaseEvoke, auto_wrap_output_keys=None):  # type: ignore[
     def transform(self, X, lengths=None):
         """Activations of the cells, the paper's phi(t).
 
+        Parameters
+        ----------
+        X, lengths
+            Sequences, as in `fit`.
+
         Returns
         -------
-        The structure of X with n_cells columns. After ``set_output(transform="pandas")`` a data frame for a 2-D X and a
-        list of data frames, one a sequence, for a list or a 3-D X; their columns are `get_feature_names_out`, and each
-        has the index of its sequence if that is a data frame too.
+        list of ndarray, or ndarray
+            The structure of X with n_cells columns. After ``set_output(transform="pandas")`` a data frame for a 2-D X
+            and a list of data frames, one a sequence, for a list or a 3-D X; their columns are
+            `get_feature_names_out`, and each has the index of its sequence if that is a data frame too.
         """
         sequences = self._checked(X, lengths)
         return self._as_output(self._activations(sequences), X, sequences)
 
     def fit_transform(self, X, y=None, lengths=None, **fit_params):
-        """Fit to X and y, then give the activations on X: `fit` and `transform` in one."""
+        """Fit to X and y, then give the activations on X: `fit` and `transform` in one.
+
+        Parameters
+        ----------
+        X, y, lengths
+            As in `fit`.
+        **fit_params
+            Further arguments of `fit`.
+
+        Returns
+        -------
+        list of ndarray, or ndarray
+            As that of `transform`.
+        """
         return self.fit(X, y, lengths=lengths, **fit_params).transform(X, lengths)
 
     def stream(self) -> Stream:
-        """An explicit stateful reader that starts from the zero state; the estimator itself keeps no state."""
+        """An explicit stateful reader that starts from the zero state; the estimator itself keeps no state.
+
+        Returns
+        -------
+        Stream
+            Which reads step by step.
+        """
         check_is_fitted(self, "readout_")
         return Stream(self)
 

@@ -41,9 +41,16 @@ class SeriesEstimator(BaseEvoke, auto_wrap_output_keys=None):  # type: ignore[ca
     def predict_one_step(self, y, X=None):
         """Predictions of every value of given series from the true values before it (teacher forcing).
 
+        Parameters
+        ----------
+        y, X
+            Series and external inputs, as in `fit`.
+
         Returns
         -------
-        The structure of y. The predictions within the washout are those of a network that has yet to find its phase.
+        list of ndarray, or ndarray
+            The structure of y. The predictions within the washout are those of a network that has yet to find its
+            phase.
         """
         series, phi = self._follow(y, X)
         return series.mirror(self.readout_.decide(phi))
@@ -51,16 +58,36 @@ class SeriesEstimator(BaseEvoke, auto_wrap_output_keys=None):  # type: ignore[ca
     def transform(self, y, X=None):
         """Activations of the cells on given series, the paper's phi(t).
 
+        Parameters
+        ----------
+        y, X
+            Series and external inputs, as in `fit`.
+
         Returns
         -------
-        The structure of y with n_cells columns. After ``set_output(transform="pandas")`` a data frame, for a list of
-        series a list of them, with the columns `get_feature_names_out` and the index of the series if it has one.
+        list of ndarray, or ndarray
+            The structure of y with n_cells columns. After ``set_output(transform="pandas")`` a data frame, for a list
+            of series a list of them, with the columns `get_feature_names_out` and the index of the series if it has
+            one.
         """
         series, phi = self._follow(y, X)
         return self._as_output(phi, y, series.sequences)
 
     def fit_transform(self, y, X=None, **fit_params):
-        """Fit to y and X, then give the activations on y: `fit` and `transform` in one."""
+        """Fit to y and X, then give the activations on y: `fit` and `transform` in one.
+
+        Parameters
+        ----------
+        y, X
+            As in `fit`.
+        **fit_params
+            Further arguments of `fit`.
+
+        Returns
+        -------
+        list of ndarray, or ndarray
+            As that of `transform`.
+        """
         return self.fit(y, X, **fit_params).transform(y, X)
 
     def score(self, y, X=None, sample_weight=None):
@@ -68,6 +95,16 @@ class SeriesEstimator(BaseEvoke, auto_wrap_output_keys=None):  # type: ignore[ca
 
         For an output that does not vary it is 1 if every prediction is exact and 0 otherwise. Steps count by their
         `sample_weight`. The error of a free run is that of `generate`, for instance by `evoke.tasks.nrmse`.
+
+        Parameters
+        ----------
+        y, X, sample_weight
+            As in `fit`.
+
+        Returns
+        -------
+        float
+            At most 1.
         """
         series, phi = self._follow(y, X)
         rows = rows_behind_washout(series.sequences, self._washout, "y")

@@ -20,6 +20,17 @@ class Stream:
     """Reads one sequence piece by piece: the state of the cells is carried from call to call.
 
     Reading 8 steps and then 12 gives the same bits as reading 20 at once.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from evoke import EvokeRegressor
+    >>> X = np.random.default_rng(0).normal(size=(20, 1))
+    >>> model = EvokeRegressor(n_generations=2, random_state=0).fit(X, X[:, 0].cumsum())
+    >>> reader = model.stream()
+    >>> first, then = reader.predict(X[:8]), reader.predict(X[8:])
+    >>> np.array_equal(np.concatenate([first, then]), model.predict(X))
+    True
     """
 
     def __init__(self, estimator: Any):
@@ -31,7 +42,18 @@ class Stream:
         self._state = np.zeros((1, 2, len(self._estimator.genome_)))
 
     def transform(self, X) -> FloatArray:
-        """Activations of the next steps X (n_steps, n_features)."""
+        """Activations of the next steps.
+
+        Parameters
+        ----------
+        X : array_like of shape (n_steps, n_features)
+            What is read.
+
+        Returns
+        -------
+        ndarray of shape (n_steps, n_cells)
+            The paper's phi(t).
+        """
         model = self._estimator
         sequences = as_sequences(to_array(X, "X"), n_columns=model.n_features_in_)
         if sequences.container != "2d":
@@ -42,19 +64,61 @@ class Stream:
         return phi
 
     def predict(self, X) -> NDArray[Any]:
-        """Predictions of the next steps."""
+        """Predictions of the next steps.
+
+        Parameters
+        ----------
+        X : array_like of shape (n_steps, n_features)
+            What is read.
+
+        Returns
+        -------
+        ndarray of shape (n_steps,) or (n_steps, n_outputs)
+            As the estimator's.
+        """
         return self._estimator._answer(self._estimator.readout_.decide(self.transform(X)))
 
     def step(self, x) -> Any:
-        """Prediction of the next step x (n_features,)."""
+        """Prediction of the next step.
+
+        Parameters
+        ----------
+        x : float or (n_features,) array
+            What is read.
+
+        Returns
+        -------
+        label, float or ndarray of shape (n_outputs,)
+            As the estimator's.
+        """
         return self.predict(np.reshape(x, (1, -1)))[0]
 
 
 class ClassifierStream(Stream):
-    """A reader that also gives decision values."""
+    """A reader that also gives decision values.
+
+    Examples
+    --------
+    >>> from evoke import EvokeClassifier, tasks
+    >>> X, y = tasks.anbncn(5)
+    >>> reader = EvokeClassifier(n_generations=2, random_state=0).fit(X, y).stream()
+    >>> reader.decision_function(X[0]).shape, reader.step(X[1][0]).shape
+    ((4, 4), (4,))
+    """
 
     def decision_function(self, X) -> FloatArray:
-        """Decision values of the next steps."""
+        """Decision values of the next steps.
+
+        Parameters
+        ----------
+        X : array_like of shape (n_steps, n_features)
+            What is read.
+
+        Returns
+        -------
+        ndarray of shape (n_steps,) or (n_steps, n_outputs)
+            Positive where an output says yes.
+        """
         return self._estimator._shape(self._estimator.readout_.decide(self.transform(X)))
 
 
@@ -62,6 +126,14 @@ class SeriesStream:
     """Reads a series value by value and says what comes next: the state of the cells is carried from call to call.
 
     Fed with its own answers it gives the bits of `EvokeForecaster.generate`.
+
+    Examples
+    --------
+    >>> from evoke import EvokeForecaster, tasks
+    >>> y = tasks.superimposed_sines(2, 200)
+    >>> reader = EvokeForecaster(washout=50, n_generations=2, random_state=0).fit(y).stream()
+    >>> [reader.step(value) for value in y][-1].shape
+    (1,)
     """
 
     def __init__(self, estimator: Any):
@@ -81,6 +153,11 @@ class SeriesStream:
             The value before it; 0 before the first.
         x : float or (n_features,) array, optional
             The external inputs of the step that is predicted.
+
+        Returns
+        -------
+        ndarray of shape (n_outputs,)
+            The value expected.
         """
         model = self._estimator
         last = self._row("y", y, model.n_outputs_)

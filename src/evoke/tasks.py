@@ -166,6 +166,7 @@ def anbncn_accepted(model: Any, test_max: int = 2000) -> int:
     ----------
     model : object with ``decision_function`` of a list of sequences
     test_max : int
+        The longest string tried.
 
     Returns
     -------
@@ -188,7 +189,14 @@ def anbncn_accepts(model: Any, n: int) -> bool:
     Parameters
     ----------
     model : object with ``stream``
+        A fitted `EvokeClassifier`, for instance.
     n : int
+        At least 1.
+
+    Returns
+    -------
+    bool
+        Whether all four outputs are right at every step.
     """
     n, length = _check_n(n), 3 * n + 1
     _check_method(model, "stream")
@@ -318,6 +326,16 @@ def mackey_glass(
 def nrmse(true: Any, predicted: Any) -> float:
     """Root of the mean squared error over the variance of the true values; over all outputs, where there are several.
 
+    Parameters
+    ----------
+    true, predicted : array_like of shape (T,) or (T, n_outputs)
+        Values of the same steps.
+
+    Returns
+    -------
+    float
+        0 for exact predictions, 1 for those of the mean.
+
     Raises
     ------
     ValueError
@@ -344,6 +362,11 @@ def nrmse84(model: Any, series: Any, starts: Iterable[int]) -> float:
     series : array_like of shape (T,)
     starts : iterable of int
         Each from 1 to ``T - 84``.
+
+    Returns
+    -------
+    float
+        0 for exact forecasts, about 1 for those of the mean.
 
     Raises
     ------

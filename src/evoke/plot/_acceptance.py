@@ -92,6 +92,11 @@ class AcceptanceDisplay:
         ----------
         ax : matplotlib Axes, Figure or SubFigure, optional
             Axes to draw into, or a figure to make them in. By default a new figure of pyplot.
+
+        Returns
+        -------
+        AcceptanceDisplay
+            Itself.
         """
         self.ax_ = ax = one_axes(ax, self._size())
         self.figure_ = ax.figure

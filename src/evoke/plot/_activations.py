@@ -79,9 +79,11 @@ class ActivationDisplay:
         ----------
         estimator : fitted EvokeClassifier, EvokeRegressor or EvokeForecaster
         sequence : array_like of shape (n_steps, n_features), or of a forecaster's series (n_steps,)
+        symbols
+            As in `from_activations`.
         output_names : sequence of str, optional
             By default the classes of a classifier with an output for each.
-        symbols, start, axes
+        start, axes
             As in `from_activations`.
         """
         check_is_fitted(estimator, "readout_")
@@ -142,7 +144,18 @@ class ActivationDisplay:
         return display.plot(axes)
 
     def plot(self, axes=None) -> ActivationDisplay:
-        """Draw into `axes`, as in `from_activations`."""
+        """Draw.
+
+        Parameters
+        ----------
+        axes
+            As in `from_activations`.
+
+        Returns
+        -------
+        ActivationDisplay
+            Itself.
+        """
         heights = self._heights()
         self.axes_ = several_axes(
             axes, len(heights), "as many as there are of activations, outputs, and symbols or inputs", self._size(),

@@ -95,7 +95,18 @@ class ContinuationDisplay:
         return cls(generated=generated, context=context, names=list(names)).plot(axes)
 
     def plot(self, axes=None) -> ContinuationDisplay:
-        """Draw into `axes`, as in `from_series`."""
+        """Draw.
+
+        Parameters
+        ----------
+        axes
+            As in `from_series`.
+
+        Returns
+        -------
+        ContinuationDisplay
+            Itself.
+        """
         n_steps, n_outputs = self.generated.shape
         self.axes_ = several_axes(axes, n_outputs, "one for each output", self._size(), sharex=True)
         self.figure_ = self.axes_[0].figure

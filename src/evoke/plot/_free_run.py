@@ -63,10 +63,12 @@ class FreeRunDisplay:
             The true continuation: of `context`, by default of the series of `fit`.
         context, X
             As in `EvokeForecaster.generate`.
-        start, axes
+        start
             As in `from_predictions`.
         name : str, optional
             By default that of the estimator's class.
+        axes
+            As in `from_predictions`.
         """
         generated = estimator.generate(len(y), context=context, X=X)
         return cls.from_predictions(y, {name or type(estimator).__name__: generated}, start=start, axes=axes)
@@ -100,6 +102,13 @@ class FreeRunDisplay:
     def from_results(cls, results: Iterable[dict[str, Any]], *, axes=None) -> FreeRunDisplay:
         """Draw the typical run of each result of `evoke.reproduce.sines`, which must be of the same series.
 
+        Parameters
+        ----------
+        results : dict or iterable of dict
+            What `evoke.reproduce.sines` returned.
+        axes
+            As in `from_predictions`.
+
         Raises
         ------
         ValueError
@@ -120,7 +129,18 @@ class FreeRunDisplay:
         return cls.from_predictions(y[first:], generated, start=first + 1, axes=axes)
 
     def plot(self, axes=None) -> FreeRunDisplay:
-        """Draw into `axes`: one for each free run and one for the errors, or a figure to make them in."""
+        """Draw.
+
+        Parameters
+        ----------
+        axes
+            As in `from_predictions`.
+
+        Returns
+        -------
+        FreeRunDisplay
+            Itself.
+        """
         n_axes = len(self.generated) + 1
         self.axes_ = several_axes(
             axes, n_axes, "one for each free run and one for the errors", self._size(), sharex=True

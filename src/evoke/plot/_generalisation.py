@@ -121,6 +121,11 @@ class GeneralisationDisplay:
         ----------
         ax : matplotlib Axes, Figure or SubFigure, optional
             Axes to draw into, or a figure to make them in. By default a new figure of pyplot.
+
+        Returns
+        -------
+        GeneralisationDisplay
+            Itself.
         """
         self.ax_ = ax = one_axes(ax, self._size())
         self.figure_ = ax.figure

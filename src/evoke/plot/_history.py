@@ -107,6 +107,11 @@ class HistoryDisplay:
             in the place of that fitness and of the median.
         ax : matplotlib Axes, Figure or SubFigure, optional
             Axes to draw into, or a figure to make them in. By default a new figure of pyplot.
+
+        Returns
+        -------
+        HistoryDisplay
+            Itself.
         """
         self.ax_ = ax = one_axes(ax, self._size())
         self.figure_ = ax.figure

@@ -69,10 +69,12 @@ class KernelMatrixDisplay:
         Parameters
         ----------
         estimator : fitted EvokeClassifier or EvokeRegressor
-        X, lengths
+        X
             Sequences, as in ``fit``; their steps are the rows, in the order of time.
         y : labels with the structure of X, optional
             Orders the rows by class, and within a class by time. Rows of 0 and 1 count as a class each.
+        lengths
+            As in ``fit``.
         output_names
             As in `from_activations`.
         ax
@@ -148,6 +150,11 @@ class KernelMatrixDisplay:
         ----------
         ax : matplotlib Axes, Figure or SubFigure, optional
             Axes to draw into, or a figure to make them in. By default a new figure of pyplot.
+
+        Returns
+        -------
+        KernelMatrixDisplay
+            Itself.
         """
         self.ax_ = ax = one_axes(ax, self._size())
         self.figure_ = ax.figure

@@ -93,12 +93,34 @@ MORE_WAVES: dict[tuple[str, str], dict[str, Any]] = {
 
 
 def anbncn_parameters(preset: str, readout: str) -> dict[str, Any]:
-    """Arguments of `EvokeClassifier` for a^n b^n c^n."""
+    """Arguments of `EvokeClassifier` for a^n b^n c^n.
+
+    Parameters
+    ----------
+    preset, readout
+        As in `anbncn`.
+
+    Returns
+    -------
+    dict
+        By the names of the parameters.
+    """
     return PRESETS[preset] | {"readout": readout}
 
 
 def sines_parameters(preset: str, readout: str, waves: int = 2) -> dict[str, Any]:
-    """Arguments of `EvokeForecaster` for superimposed sines, but for the washout, which belongs to the data."""
+    """Arguments of `EvokeForecaster` for superimposed sines, but for the washout, which belongs to the data.
+
+    Parameters
+    ----------
+    preset, readout, waves
+        As in `sines`.
+
+    Returns
+    -------
+    dict
+        By the names of the parameters.
+    """
     parameters = SINES_PRESETS[preset][readout] | {"readout": readout}
     if waves > 2:
         parameters |= MORE_WAVES.get((preset, readout), {})

@@ -157,7 +157,18 @@ def conditions(config: dict[str, Any]) -> str:
 
 
 def markdown(result: dict[str, Any]) -> str:
-    """The result of `anbncn` or `sines` as tables in Markdown, beside the published numbers."""
+    """The result of `anbncn` or `sines` as tables in Markdown, beside the published numbers.
+
+    Parameters
+    ----------
+    result : dict
+        What the experiment returned, or its JSON.
+
+    Returns
+    -------
+    str
+        Markdown.
+    """
     runs, unfinished, config = result["runs"], result["unfinished"], result["config"]
     lines = [f"# {title(result)}", "", explanation(result), "", *comparison([result])]
     if result["task"] == "anbncn":

@@ -255,6 +255,7 @@ class Regression(RegressorMixin):
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
+            Rows, finite.
 
         Returns
         -------

@@ -127,7 +127,8 @@ class LSSVR(Regression, LeastSquaresMachine):
 
         Returns
         -------
-        self : LSSVR
+        LSSVR
+            Itself.
 
         Raises
         ------
@@ -211,7 +212,8 @@ class LSSVC(ClassifierMixin, LeastSquaresMachine):
 
         Returns
         -------
-        self : LSSVC
+        LSSVC
+            Itself.
 
         Raises
         ------
@@ -254,6 +256,7 @@ class LSSVC(ClassifierMixin, LeastSquaresMachine):
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
+            Rows, finite.
 
         Returns
         -------
@@ -270,6 +273,7 @@ class LSSVC(ClassifierMixin, LeastSquaresMachine):
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
+            Rows, finite.
 
         Returns
         -------

@@ -103,7 +103,8 @@ class SVC(ClassifierMixin, IterativeMachine):
 
         Returns
         -------
-        self : SVC
+        SVC
+            Itself.
 
         Raises
         ------
@@ -201,6 +202,7 @@ class SVC(ClassifierMixin, IterativeMachine):
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
+            Rows, finite.
 
         Returns
         -------
@@ -229,6 +231,7 @@ class SVC(ClassifierMixin, IterativeMachine):
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
+            Rows, finite.
 
         Returns
         -------

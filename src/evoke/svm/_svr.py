@@ -98,7 +98,8 @@ class SVR(Regression, IterativeMachine):
 
         Returns
         -------
-        self : SVR
+        SVR
+            Itself.
 
         Raises
         ------
