@@ -1,6 +1,8 @@
 """The package as it is installed: its version, its files, and what importing it does to the process."""
 
+import ast
 import importlib.metadata
+import inspect
 import re
 import subprocess
 import sys
@@ -20,7 +22,7 @@ def test_one_version():
     assert evoke.__version__ == declared == importlib.metadata.version("evoke")
 
 
-@pytest.mark.parametrize("source", [s for s in SOURCES if s.suffix == ".py"], ids=lambda s: s.name)
+@pytest.mark.parametrize("source", [s for s in SOURCES if s.suffix in (".py", ".pyi")], ids=lambda s: s.name)
 def test_every_module_is_listed_in_meson_build(source):
     relative = source.relative_to(ROOT / "src" / "evoke")
     listing = (ROOT / "src" / "evoke" / "meson.build").read_text()
@@ -30,6 +32,41 @@ def test_every_module_is_listed_in_meson_build(source):
 @pytest.mark.parametrize("source", [s for s in SOURCES if s.suffix == ".pyx"], ids=lambda s: s.name)
 def test_every_extension_is_built(source):
     __import__(f"evoke.{source.stem}")
+
+
+def signature(function):
+    """Names and defaults of the parameters of a function in a stub."""
+    names = [argument.arg for argument in function.args.args]
+    defaults = [ast.literal_eval(default) for default in function.args.defaults]
+    return dict.fromkeys(names, inspect.Parameter.empty) | dict(zip(names[::-1], defaults[::-1], strict=False))
+
+
+@pytest.mark.parametrize("source", [s for s in SOURCES if s.suffix == ".pyx"], ids=lambda s: s.name)
+def test_stubs_agree_with_the_compiled_modules(source):
+    module = importlib.import_module(f"evoke.{source.stem}")
+    stub = {}
+    for node in ast.parse(source.with_suffix(".pyi").read_text()).body:
+        stub |= {node.name: node} if isinstance(node, ast.ClassDef | ast.FunctionDef) else {}
+        stub |= {node.target.id: node} if isinstance(node, ast.AnnAssign) else {}
+    functions = {name for name, thing in vars(module).items() if type(thing).__name__ == "cython_function_or_method"}
+    assert {name for name in functions if not name.startswith("_")} <= set(stub)
+    for name, node in stub.items():
+        thing = getattr(module, name)
+        if isinstance(node, ast.AnnAssign):
+            assert ast.unparse(node.annotation) == "tuple[str, ...]" and all(type(value) is str for value in thing)
+            continue
+        functions = {thing: node}
+        if isinstance(node, ast.ClassDef):
+            methods = [method for method in node.body if method.name != "__init__"]  # compiled, it has no signature
+            functions = {getattr(thing, method.name): method for method in methods}
+            assert {m.name for m in methods} == {m for m in vars(thing) if not m.startswith("_")}
+        for function, described in functions.items():
+            parameters = inspect.signature(function).parameters
+            assert signature(described) == {name: parameter.default for name, parameter in parameters.items()}
+
+
+def test_type_checkers_find_the_package_typed():
+    assert (INSTALLED / "py.typed").is_file()
 
 
 def test_import_leaves_subnormal_numbers_alone():

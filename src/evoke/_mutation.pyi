@@ -1,3 +1,4 @@
-from typing import Any
+import numpy as np
+from numpy.typing import NDArray
 
-def __getattr__(name: str) -> Any: ...  # compiled, not annotated
+def add_cauchy(chromosomes: NDArray[np.float64], scale: float, bit_generator: np.random.BitGenerator) -> None: ...

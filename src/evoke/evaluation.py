@@ -166,8 +166,9 @@ def run_free(problem: Problem, genome: FloatArray, fitted: FittedReadout, phi: F
 
 def activations(problem: Problem, genomes: FloatArray) -> FloatArray:
     """Activations (n_networks, n_unique_rows, n_cells) of networks on the problem's rows."""
+    begin, end, parent, slot = problem.runs.table
     return _lstm.population(
-        np.ascontiguousarray(genomes), problem.runs.rows, *problem.runs.table, problem.cell, problem.gate_bias
+        np.ascontiguousarray(genomes), problem.runs.rows, begin, end, parent, slot, problem.cell, problem.gate_bias
     )
 
 
