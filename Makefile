@@ -52,7 +52,8 @@ installed: $(TEST)/ready
 analyze: ## the static analyser of gcc over the C core
 	for source in csrc/*.c; do gcc -std=c17 -O1 -DEVK_ISA=scalar -fanalyzer -Werror -c -o /dev/null $$source || exit 1; done
 
-bench: dev ## microbenchmarks and comparisons, in the editable environment
+bench: dev ## microbenchmarks and comparisons with every peer (ARGS="--json FILE --report DIR")
+	$(DEV)/bin/python $(PIP) --no-build-isolation -e '.[bench]' --config-settings=build-dir=build/dev
 	$(DEV)/bin/python bench/run.py $(ARGS)
 
 dev: check-tools ## editable install with every tool into .venv-dev; it rebuilds itself on import

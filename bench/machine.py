@@ -5,14 +5,20 @@ from __future__ import annotations
 import os
 import platform
 import sys
+import time
+from collections.abc import Callable
+from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
+import numpy as np
+import scipy.linalg
 from threadpoolctl import threadpool_info
 
 from evoke import show_config
 
 # Force OpenBLAS into kernels of an older processor, or into other block sizes than its own.
 HANDICAPS = ("OPENBLAS_CORETYPE", "OPENBLAS_L2_SIZE")
+PEERS = ("thundersvm-cpu", "torch", "reservoirpy", "tslearn", "distributed", "ray")
 
 
 def drop_handicaps() -> None:
@@ -45,8 +51,44 @@ def describe() -> dict[str, Any]:
         "platform": config["platform"],
         "python": config["python"],
         "evoke": config["evoke"],
-        **{name: version for name, version in config["packages"].items() if version is not None},
+        **{name: number for name, number in config["packages"].items() if number is not None},
+        **{name: number for name in PEERS if (number := _version(name)) is not None},
         "blas": ", ".join(
             sorted({pool["architecture"] for pool in threadpool_info() if pool["internal_api"] == "openblas"})
         ),
     }
+
+
+def _version(package: str) -> str | None:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return None
+
+
+def peaks(quick: bool) -> dict[str, float]:
+    """What one core can do: floating-point operations and bytes a second, each the best of several tries.
+
+    Operations are those of a product of large matrices by the BLAS of SciPy, 2 n^3: no program of this machine comes
+    closer to its multiply-add units, which reach some per cent more. Bytes are those that `z = x + y` reads and writes
+    in memory beyond the caches, 24 a double; that a written line is read first is not counted.
+    """
+    n, size = (128, 100_000) if quick else (1024, 8_000_000)
+    a = np.asfortranarray(np.random.default_rng(0).random((n, n)))
+    x, y, z = (np.full(size, value) for value in (1.0, 2.0, 0.0))
+    tries = 2 if quick else 7
+    return {
+        "flops": 2.0 * n**3 / _least_seconds(lambda: scipy.linalg.blas.dgemm(1.0, a, a), tries),
+        "bandwidth": 24.0 * size / _least_seconds(lambda: np.add(x, y, out=z), tries),
+    }
+
+
+def _least_seconds(call: Callable[[], Any], tries: int) -> float:
+    """Of processor time."""
+    call()
+    taken = []
+    for _ in range(tries):
+        begin = time.process_time()
+        call()
+        taken.append(time.process_time() - begin)
+    return min(taken)

@@ -23,6 +23,7 @@ N_CELLS, GATE_BIAS, C = (PRESETS["paper"][name] for name in ("n_cells", "gate_bi
 ORIGINS = ("paper", "tuned", "evolved")
 TOL = 1e-3
 TIGHT = 1e-6  # for comparing what is computed
+GAMMA = 0.25
 
 
 def gamma_of(origin: str) -> float:
@@ -65,6 +66,18 @@ def tanh_features(n: int, seed: int) -> tuple[FloatArray, NDArray[np.int64], flo
     y = np.where(rng.random(n) < 0.1, rng.random(n) < 0.5, y)
     y[:2] = False, True
     return X, y.astype(np.int64), 0.25
+
+
+def rows(n: int, d: int, seed: int = 0) -> FloatArray:
+    """Rows (n, d) like activations: within -1 and 1."""
+    return np.tanh(np.random.default_rng(seed).normal(size=(n, d)))
+
+
+def values(n: int, seed: int) -> tuple[FloatArray, FloatArray]:
+    """Rows (n, 5) like activations and a smooth function of them with noise of 0.1."""
+    rng = np.random.default_rng(seed)
+    X = rows(n, 5, seed)
+    return X, np.sin(3.0 * X @ rng.normal(size=5)) + X[:, 0] * X[:, 1] + 0.1 * rng.normal(size=n)
 
 
 def activations(n: int, seed: int) -> tuple[FloatArray, NDArray[np.int64], float]:

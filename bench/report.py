@@ -2,16 +2,31 @@
 
 from __future__ import annotations
 
+import importlib.util
 from dataclasses import dataclass, field
 from typing import Any
 
 
 @dataclass(frozen=True)
 class Settings:
-    """How much to measure: `quick` takes the smallest sizes, which says nothing but that everything runs."""
+    """How much to measure: `quick` takes the smallest sizes, which says nothing but that everything runs.
+
+    `flops` and `bandwidth` are the limits of one core of this machine, per second and in bytes per second
+    (`machine.peaks`).
+    """
 
     repeats: int
     quick: bool
+    flops: float
+    bandwidth: float
+
+    def of_flops(self, flops: float, seconds: float) -> str:
+        """What share of the limit so many operations in so many seconds are."""
+        return f"{flops / seconds / self.flops:.0%}"
+
+    def of_bandwidth(self, size: float, seconds: float) -> str:
+        """What share of the limit so many bytes in so many seconds are."""
+        return f"{size / seconds / self.bandwidth:.0%}"
 
 
 @dataclass(frozen=True)
@@ -34,7 +49,10 @@ class Target:
 
 @dataclass
 class Table:
-    """Rows with the same keys, which are the columns, of numbers, quartiles and text; notes stand below."""
+    """Rows with the same keys, which are the columns, of numbers, quartiles and text; notes stand below.
+
+    A column named "A / evoke" is a ratio of times: below 1, A is the faster one.
+    """
 
     title: str
     rows: list[dict[str, Any]] = field(default_factory=list)
@@ -49,9 +67,30 @@ class Table:
 
 
 @dataclass
+class Plot:
+    """Lines (x, y) by their labels, both axes logarithmic; `name` is that of the file."""
+
+    name: str
+    title: str
+    x: str
+    y: str
+    lines: dict[str, tuple[list[float], list[float]]] = field(default_factory=dict)
+
+
+@dataclass
 class Report:
     tables: list[Table] = field(default_factory=list)
     targets: list[Target] = field(default_factory=list)
+    plots: list[Plot] = field(default_factory=list)
+
+    @classmethod
+    def of(cls, record: dict[str, Any]) -> Report:
+        """The report whose `asdict` went into a file, with whatever else."""
+        return cls(
+            [Table(**table) for table in record["tables"]],
+            [Target(**target) for target in record["targets"]],
+            [Plot(**plot) for plot in record.get("plots", ())],
+        )
 
     def markdown(self) -> str:
         parts = [table.markdown() for table in self.tables]
@@ -64,9 +103,20 @@ class Report:
         return "\n".join(parts)
 
 
+def installed(package: str) -> bool:
+    return importlib.util.find_spec(package) is not None
+
+
+def skipped(what: str, package: str) -> str:
+    """The note of what is left out because a package is not there."""
+    return f"Skipped: {what}, as {package} is not installed."
+
+
 def _line(cells) -> str:
     return f"| {' | '.join(cells)} |"
 
 
 def _cell(value: Any) -> str:
+    if isinstance(value, dict):  # quartiles that come from a file
+        return "{median:.3g} ({low:.3g} to {high:.3g})".format(**value)
     return f"{value:.3g}" if isinstance(value, float) else str(value)

@@ -1,6 +1,9 @@
-"""All benchmarks: prints Markdown tables, and writes JSON where asked to.
+"""All benchmarks: prints Markdown tables, and writes JSON and a report where asked to.
 
-    python bench/run.py [--json FILE] [--quick] [--repeats R] [--only NAME,...]
+    python bench/run.py [--json FILE] [--report DIR] [--quick] [--repeats R] [--only NAME,...]
+    python bench/run.py --from FILE --report DIR     the report of numbers that were written before
+
+The report is benchmarks.md with its plots in figures/; `--report docs` writes the page of the documentation.
 """
 
 from __future__ import annotations
@@ -10,45 +13,59 @@ import importlib
 import json
 import time
 from dataclasses import asdict
+from pathlib import Path
+from typing import Any
 
+import document
 import machine
 from report import Settings
 from threadpoolctl import threadpool_limits
 
 GROUPS = (
-    "evaluation", "ideas", "simd", "breakdown", "svc", "lstm", "vecmath", "mutation", "threads", "evolution", "memory",
-    "sines", "backends",
+    "vecmath", "lstm", "mutation", "gram", "svc", "svr", "lssvm", "evaluation", "generation", "growth", "memory",
+    "ideas", "simd", "breakdown", "threads", "evolution", "sines", "backends",
 )  # fmt: skip
 
 
 def main(arguments: list[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--json", metavar="FILE", help="write all numbers to this file")
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--json", metavar="FILE", type=Path, help="write all numbers to this file")
+    parser.add_argument("--report", metavar="DIR", type=Path, help="write benchmarks.md and its plots to this folder")
+    parser.add_argument("--from", metavar="FILE", type=Path, dest="source", help="measure nothing, read this file")
     parser.add_argument("--quick", action="store_true", help="smallest sizes: shows that all of it runs")
-    parser.add_argument("--repeats", type=int, metavar="R", help="rounds of each comparison (25, with --quick 2)")
+    parser.add_argument("--repeats", type=int, metavar="R", help="rounds of each comparison (9, with --quick 2)")
     parser.add_argument("--only", metavar="NAME,...", default=",".join(GROUPS), help=f"some of {', '.join(GROUPS)}")
     options = parser.parse_args(arguments)
     names = options.only.split(",")
     if unknown := set(names) - set(GROUPS):
         parser.error(f"--only: unknown {', '.join(sorted(unknown))}; known are {', '.join(GROUPS)}")
-    settings = Settings(options.repeats or (2 if options.quick else 25), options.quick)
+    if options.source and not options.report:
+        parser.error("--from: needs --report")
+    if options.source:
+        record = json.loads(options.source.read_text(encoding="utf-8"))
+    else:
+        record = measure(names, options.repeats or (2 if options.quick else 9), options.quick, options.json)
+    if options.report:
+        document.write(record, options.report)
 
-    record = {"machine": machine.describe(), "repeats": settings.repeats, "quick": settings.quick, "benchmarks": {}}
-    print("# Benchmarks of evoke\n")
-    for name, value in {**record["machine"], "rounds": settings.repeats}.items():
-        print(f"- {name}: {value}")
+
+def measure(names: list[str], repeats: int, quick: bool, file: Path | None) -> dict[str, Any]:
+    record = {"machine": machine.describe(), "repeats": repeats, "quick": quick, "benchmarks": {}}
     with threadpool_limits(1):
+        record["peaks"] = machine.peaks(quick)
+        settings = Settings(repeats, quick, **record["peaks"])
+        print(document.head(record), flush=True)
         for name in names:
             begin, load = time.perf_counter(), machine.load()
             report = importlib.import_module(name).run(settings)
             loads = [load, machine.load()]
             record["benchmarks"][name] = {"load": loads, "seconds": time.perf_counter() - begin, **asdict(report)}
-            print(f"\n## {name}\n\n{report.markdown()}")
+            print(f"\n## {name}\n\n{report.markdown()}", flush=True)
             if max(loads) > record["machine"]["cores"]:
                 print(f"The load of the machine was {max(loads):.1f}, above its cores: wall times may be too long.")
-            if options.json:
-                with open(options.json, "w") as file:
-                    json.dump(record, file, indent=1)
+            if file:
+                file.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
+    return record
 
 
 if __name__ == "__main__":

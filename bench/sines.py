@@ -10,6 +10,7 @@ import scipy.linalg
 import sklearn.svm
 from paired import paired
 from report import Report, Settings, Table, Target
+from svr import dual, fit
 
 from evoke import ESP, EvokeForecaster, _linalg, tasks
 from evoke.lstm import forward
@@ -71,17 +72,6 @@ def regression(settings: Settings) -> Table:
             "advantage": float(np.median(advantages)), "wanted": wanted,
         })  # fmt: skip
     return table
-
-
-def fit(machines, made, k) -> None:
-    machines[k % len(machines)].fit(*made[k % len(made)])
-
-
-def dual(machine, X, y) -> float:
-    beta = np.zeros(len(y))
-    beta[machine.support_] = np.ravel(machine.dual_coef_)
-    K = sklearn.metrics.pairwise.rbf_kernel(X, gamma=0.25)
-    return float(y @ beta - machine.epsilon * np.abs(beta).sum() - 0.5 * beta @ K @ beta)
 
 
 def solve(settings: Settings) -> Table:

@@ -15,27 +15,34 @@ sys.path.append(str(Path(__file__).parents[1] / "bench"))
 
 import ablation_anbncn
 import ablation_sines
+import document
 import evaluation
+import gram
+import growth
 import ideas
+import lssvm
 import lstm
 import mutation
+import operations
 import problems
 import reference
 import run
 import svc
+import svr
 import thundersvm_faults
 import vecmath
 from paired import Quartiles, Times, paired
-from report import Report, Table, Target
+from report import Plot, Report, Table, Target, installed
 
 
 @pytest.mark.parametrize(
     "name", [pytest.param(name, marks=[pytest.mark.distributed] * (name == "backends")) for name in run.GROUPS]
 )
 def test_every_benchmark_runs(name, tmp_path, capsys):
-    run.main(["--quick", "--repeats", "2", "--only", name, "--json", str(tmp_path / "numbers.json")])
+    file = tmp_path / "numbers.json"
+    run.main(["--quick", "--repeats", "2", "--only", name, "--json", str(file), "--report", str(tmp_path)])
     printed = capsys.readouterr().out
-    record = json.loads((tmp_path / "numbers.json").read_text())
+    record = json.loads(file.read_text())
     assert list(record["benchmarks"]) == [name]
     assert record["repeats"] == 2
     assert {"processor", "cores", "simd", "numpy", "scikit-learn"} <= set(record["machine"])
@@ -45,6 +52,37 @@ def test_every_benchmark_runs(name, tmp_path, capsys):
         assert len({tuple(row) for row in table["rows"]}) <= 1
     for target in record["benchmarks"][name]["targets"]:
         assert f"| {target['what']} | {target['wanted']} |" in printed
+    page = (tmp_path / "benchmarks.md").read_text()
+    assert f"## {document.CHAPTERS[name]}" in page
+    assert {"flops", "bandwidth"} == set(record["peaks"])
+    for plot in record["benchmarks"][name]["plots"]:
+        assert f"](figures/bench-{plot['name']}.png)" in page
+    run.main(["--from", str(file), "--report", str(tmp_path / "again")])
+    assert (tmp_path / "again" / "benchmarks.md").read_text() == page
+
+
+def test_numbers_of_a_file_need_somewhere_to_go(capsys):
+    with pytest.raises(SystemExit):
+        run.main(["--from", "numbers.json"])
+    assert "needs --report" in capsys.readouterr().err
+
+
+def test_a_peer_that_wins_is_named():
+    rows = [
+        {"rows": 7, "evoke, ms": 3.0, "scikit-learn / evoke": Quartiles(0.4, 0.5, 0.6)},
+        {"rows": 8, "evoke, ms": 3.0, "scikit-learn / evoke": Quartiles(1.4, 1.5, 1.6)},
+    ]
+    reports = {"svc": Report([Table("T", rows, ["Best: ours."])])}
+    assert document.peers_ahead(reports).splitlines() == [
+        "- Classification machines: rows 7: scikit-learn / evoke = 0.5", "- Classification machines: T: Best: ours.",
+    ]  # fmt: skip
+
+
+def test_a_plot_is_written(tmp_path):
+    pytest.importorskip("matplotlib")
+    path = tmp_path / "plot.png"
+    document.draw(Plot("p", "T", "x", "y", {"a": ([1, 10], [2.0, 3.0]), "b": ([1, 10], [1.0, 9.0])}), path)
+    assert path.read_bytes().startswith(b"\x89PNG")
 
 
 def test_an_unknown_name_is_refused(capsys):
@@ -124,11 +162,51 @@ def test_the_problem_is_that_of_the_estimator():
 def test_forward_passes_agree():
     genomes = problems.networks(4, "tuned")[:3]
     X = tasks.anbncn(3)[0]
-    ours, one_at_a_time, together = (call(0) for call in lstm.make_candidates(genomes, X).values())
+    calls = list(lstm.make_candidates(genomes, X).values())
+    ours, one_at_a_time, together = (call(0) for call in calls[:3])
     for expected, *others in zip(ours, one_at_a_time, together, strict=True):
         for other in others:
             np.testing.assert_allclose(other, expected, rtol=1e-12, atol=1e-12)
     np.testing.assert_array_equal(ours[2], forward(genomes, X[2]))
+
+
+@pytest.mark.skipif(not installed("torch"), reason="needs PyTorch")
+def test_forward_passes_of_pytorch_agree():
+    genomes = problems.networks(4, "tuned")[:3]
+    X = tasks.anbncn(3)[0]
+    for name, call in lstm.torch_candidates(genomes, X, lstm.DOUBLE).items():
+        theirs = call(0).numpy()
+        for k, x in enumerate(X):
+            np.testing.assert_allclose(theirs[:, k, : len(x)], forward(genomes, x), atol=1e-12, err_msg=name)
+
+
+def test_kernel_matrices_agree():
+    ours, theirs = gram.values(30, 5)
+    np.testing.assert_allclose(ours, theirs, rtol=1e-12)
+
+
+def test_least_squares_machines_agree():
+    ours, theirs, lapack = (call(0) for call in lssvm.make_candidates(30).values())
+    np.testing.assert_allclose(theirs, ours, rtol=0, atol=1e-9)
+    np.testing.assert_allclose(lapack, ours, rtol=0, atol=1e-9)
+
+
+def test_regression_machines_agree():
+    X, y = problems.values(60, 0)
+    machines = svr.make_machines(60, 10.0, 0.1, 1)
+    for own in machines.values():
+        svr.fit(own, [(X, y)], 0)
+    ours, theirs = (svr.dual(machines[name][0], X, y) for name in svr.NAMES)
+    assert ours == pytest.approx(theirs, rel=1e-5)
+
+
+def test_operations_are_those_of_the_sources():
+    assert operations.lstm(4, 5) == 5 * (8 * 9 + 3 * 35 + 2 * 36 + 4)
+    assert operations.gram(2, 1) == 3 * (3 + 1 + 32)
+
+
+def test_an_exponent_is_found_where_overhead_is_small():
+    assert growth.exponent([1, 10, 100, 1000], [5.0, 5.0, 300.0, 30000.0]) == pytest.approx(2.0)
 
 
 @pytest.mark.parametrize("name", vecmath.FUNCTIONS)

@@ -1,0 +1,123 @@
+"""How cost grows with rows, cells, steps and networks, and the exponents that fit."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterable
+from functools import partial
+from typing import Any
+
+import lstm
+import numpy as np
+import problems
+import reference
+import sklearn.svm
+from paired import paired
+from report import Plot, Report, Settings, Table, Target, installed, skipped
+
+from evoke import _svm, _thundersvm
+from evoke.evaluation import evaluate
+from evoke.lstm import forward
+from evoke.svm import SVC
+
+Candidates = dict[str, Callable[[int], Any]]
+
+ROUNDS = 3  # large sizes need no more, and their memory is allocated anew in each
+LONGEST_FOR_PEERS = 20_000  # steps: beyond it, seconds
+NOTE = """Medians. The exponent is the slope of the logarithms over the upper half of the sizes, where what a call
+costs in any case has become small.""".replace("\n", " ")
+
+
+def run(settings: Settings) -> Report:
+    quick, report = settings.quick, Report()
+    rows = grow(report, "rows", "Rows of one classification machine, C = 100, milliseconds",
+                (20, 40, 80) if quick else (50, 100, 200, 500, 1000, 2000, 5000, 10_000), machines)  # fmt: skip
+    grow(report, "cells", f"Cells: {lstm.N_NETWORKS} networks, 175 steps, milliseconds",
+         (2, 4) if quick else (2, 5, 10, 20, 50, 100), partial(cells, 2 if quick else 10))  # fmt: skip
+    grow(report, "steps", "Steps: one network of 5 cells, milliseconds",
+         (50, 100) if quick else (1000, 10_000, 100_000, 1_000_000), steps)  # fmt: skip
+    grow(report, "population", "Networks of a whole evaluation, N = 10, milliseconds",
+         (8, 16) if quick else (8, 40, 200, 1000, 10_000), partial(population, 4 if quick else 10))  # fmt: skip
+    for size, row in zip(rows["size"], rows["ThunderSVM"], strict=True) if "ThunderSVM" in rows else ():
+        label = f"ThunderSVM / evoke, SVC n={size}, C=100"
+        report.targets.append(Target.at_least(label, 1.0, row / rows["evoke"][rows["size"].index(size)]))
+    if not installed("torch"):
+        report.tables[0].notes.append(skipped("growth of PyTorch", "torch"))
+    return report
+
+
+def grow(
+    report: Report, name: str, title: str, sizes: Iterable[int], make: Callable[[int], Candidates]
+) -> dict[str, list[float]]:
+    """Add a table and a plot of the milliseconds that each candidate takes at each size; return them."""
+    table, taken = Table(title, notes=[NOTE]), {}
+    for size in sizes:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # our solver finishes what ThunderSVM began
+            times = paired(make(size), ROUNDS)
+        for candidate in times.cpu:
+            taken.setdefault(candidate, {})[size] = times.seconds(candidate, 1e-3)[1].median
+    for size in sizes:
+        row = {name: str(size)} | {who: values.get(size, "-") for who, values in taken.items()}
+        row |= {
+            f"{who} / evoke": values[size] / taken["evoke"][size] if size in values else "-"
+            for who, values in taken.items()
+            if who in PEERS
+        }
+        table.rows.append(row)
+    exponents = {who: exponent(list(values), list(values.values())) for who, values in taken.items()}
+    table.rows.append({column: exponents.get(column, "-") for column in table.rows[0]} | {name: "exponent"})
+    report.tables.append(table)
+    lines = {who: (list(values), list(values.values())) for who, values in taken.items()}
+    report.plots.append(Plot(f"growth-{name}", title, name, "milliseconds", lines))
+    return {"size": list(sizes)} | {who: [v.get(s, np.inf) for s in sizes] for who, v in taken.items()}
+
+
+PEERS = ("scikit-learn", "ThunderSVM", "PyTorch", "NumPy")
+
+
+def exponent(sizes: list[float], values: list[float]) -> float:
+    """b of a size^b through the upper half of the points, two at least."""
+    keep = slice(min(len(sizes) // 2, len(sizes) - 2), None)
+    return float(np.polyfit(np.log(sizes[keep]), np.log(values[keep]), 1)[0])
+
+
+def machines(n: int) -> Candidates:
+    X, y, gamma = problems.tanh_features(n, 0)
+    shared = {"C": 100.0, "gamma": gamma, "tol": problems.TOL}
+    candidates = {
+        "evoke": lambda _: SVC(**shared).fit(X, y),
+        "scikit-learn": lambda _: sklearn.svm.SVC(**shared).fit(X, y),
+    }
+    if _thundersvm.available():
+        candidates["ThunderSVM"] = lambda _: SVC(**shared, solver="thundersvm").fit(X, y)
+    if n <= 5000:
+        candidates["kernel matrix of evoke"] = lambda _: _svm.gram(X, "rbf", gamma, 0.0, 3)
+    return candidates
+
+
+def cells(n_max: int, n_cells: int) -> Candidates:
+    X = next(iter(lstm.data(n_max < 10).values()))
+    genomes = lstm.networks(lstm.N_NETWORKS, problems.N_INPUTS, n_cells) / np.sqrt(n_cells)
+    candidates = {"evoke": lambda _: forward(genomes, X)}
+    if installed("torch"):
+        candidates["PyTorch"] = lstm.torch_candidates(genomes, X, lstm.SINGLE)["nn.LSTM for each network"]
+    return candidates
+
+
+def steps(n_steps: int) -> Candidates:
+    genome = lstm.networks(1, problems.N_INPUTS, problems.N_CELLS)[0]
+    x = np.random.default_rng(0).choice([-1.0, 1.0], (n_steps, problems.N_INPUTS))
+    candidates = {"evoke": lambda _: forward(genome, x)}
+    if n_steps <= LONGEST_FOR_PEERS:
+        candidates["NumPy"] = lambda _: reference.forward(genome, x, problems.GATE_BIAS)
+        if installed("torch"):
+            theirs = lstm.torch_candidates(genome[None], [x], lstm.SINGLE)
+            candidates["PyTorch"] = theirs["nn.LSTM for each network"]
+    return candidates
+
+
+def population(n_max: int, n_networks: int) -> Candidates:
+    problem = problems.anbncn(n_max, problems.gamma_of("paper"))
+    genomes = np.resize(problems.networks(n_max, "paper"), (n_networks, problems.N_CELLS, 36))
+    return {"evoke": lambda _: evaluate(problem, genomes)}
