@@ -62,6 +62,7 @@ dev: check-tools ## editable install with every tool into .venv-dev; it rebuilds
 	PATH="$(CURDIR)/$(DEV)/bin:$$PATH" python $(PIP) --no-build-isolation -e '.[cli,plot,distributed,test]' --config-settings=build-dir=build/dev
 
 clean: ## remove everything the other targets made
+	rm -rf docs/api/generated docs/examples docs/sg_execution_times.rst
 	rm -rf build dist $(DEMO) $(DEV) $(TEST) .hypothesis .mypy_cache .pytest_cache .ruff_cache
 
 check-tools:

@@ -6,7 +6,10 @@ project = "evoke"
 author = copyright = "The evoke developers"
 version = release = metadata.version("evoke")
 
-extensions = ["myst_parser", "numpydoc", "sphinx.ext.autodoc", "sphinx.ext.autosummary", "sphinx.ext.mathjax"]
+extensions = [
+    "myst_parser", "numpydoc", "sphinx.ext.autodoc", "sphinx.ext.autosummary", "sphinx.ext.mathjax",
+    "sphinx_gallery.gen_gallery",
+]  # fmt: skip
 templates_path = ["_templates"]
 root_doc = "index"
 
@@ -19,7 +22,20 @@ autodoc_typehints = "none"  # the docstrings say it with shapes and units
 numpydoc_show_class_members = False  # the template lists them
 nitpicky = True
 
+# Those that need no data are run, for their figures; tests/test_examples.py runs all.
+sphinx_gallery_conf = {
+    "examples_dirs": "../examples",
+    "gallery_dirs": "examples",
+    "filename_pattern": r"/(anbncn|sines|own_sequences)\.py",
+    "within_subsection_order": "FileNameSortKey",
+    "download_all_examples": False,
+    "show_memory": False,
+    "min_reported_time": 1e9,
+}
+
 html_theme = "furo"
+html_static_path = ["_static"]
+html_css_files = ["wide.css"]
 html_title = f"evoke {release}"
 html_copy_source = False
 html_show_sourcelink = False
