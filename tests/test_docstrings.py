@@ -26,7 +26,6 @@ IGNORED = {
     "SA01": "See Also",
     "EX01": "examples of every method; classes must have one",
     "PR04": "the type of a parameter that is as in another function, which is named",
-    "PR07": "a description of a parameter whose name and type say it",
     "RT03": "a description of what is returned, where its type and shape say it",
     "SS05": "the verb of the summary in the infinitive, which takes every word that ends in s for a verb",
 }

@@ -70,6 +70,7 @@ def from_panel(X):
     Parameters
     ----------
     X : array_like of shape (n_sequences, n_channels, n_steps), or list of (n_channels, T_i) arrays
+        Channels are what evoke calls features; the lengths T_i may differ.
 
     Returns
     -------

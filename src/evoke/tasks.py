@@ -165,6 +165,7 @@ def anbncn_accepted(model: Any, test_max: int = 2000) -> int:
     Parameters
     ----------
     model : object with ``decision_function`` of a list of sequences
+        A fitted `EvokeClassifier`, for instance.
     test_max : int
         The longest string tried.
 
@@ -215,7 +216,9 @@ def anbncn_margins(model: Any, test_max: int = 2000) -> tuple[FloatArray, NDArra
     Parameters
     ----------
     model : object with ``decision_function`` of a list of sequences
+        A fitted `EvokeClassifier`, for instance.
     test_max : int
+        The longest string judged.
 
     Returns
     -------
@@ -237,14 +240,16 @@ def anbncn_margins(model: Any, test_max: int = 2000) -> tuple[FloatArray, NDArra
 
 
 def superimposed_sines(n_waves: int = 2, n_steps: int = 1000, start: int = 1) -> FloatArray:
-    """The sum of sines y(t) = sin(0.2 x) + sin(0.311 x) + ... at x = start, start + 1, ... (paper, section 3.2).
+    """The sum of the first sines of the paper, y = sin(0.2 x) + sin(0.311 x) for two (section 3.2).
 
     Parameters
     ----------
     n_waves : int
         Up to 8, with the `FREQUENCIES` in their order.
     n_steps : int
+        Length of the series.
     start : int
+        The first x; the others are start + 1, start + 2 and so on.
 
     Returns
     -------
@@ -273,6 +278,7 @@ def mackey_glass(
     Parameters
     ----------
     n_steps : int
+        Length of the series.
     tau : float
         Delay, a whole multiple of `step`; the series is chaotic from about 17 on.
     step : float
@@ -359,7 +365,9 @@ def nrmse84(model: Any, series: Any, starts: Iterable[int]) -> float:
     Parameters
     ----------
     model : fitted `EvokeForecaster`, or any object with ``generate(n_steps, context=...)``
+        What is judged; it is not changed.
     series : array_like of shape (T,)
+        The series that `model` is told the beginnings of.
     starts : iterable of int
         Each from 1 to ``T - 84``.
 
@@ -392,9 +400,11 @@ def linear_window(series: Any, n_train: int, n_test: int, order: int = 40) -> Fl
     Parameters
     ----------
     series : array_like of shape (T,)
+        The series, of at least `n_train` values.
     n_train : int
         The weights are fitted to ``series[:n_train]``, which is then continued.
     n_test : int
+        Values to go on for.
     order : int
         Values that a prediction is made from, less than `n_train`.
 

@@ -11,7 +11,7 @@ __all__ = ["AcceptanceDisplay"]
 
 
 class AcceptanceDisplay:
-    """Which strings n = 1, 2, ... of a^n b^n c^n a model accepts, and by what margin.
+    """Which strings of a^n b^n c^n a model accepts, and by what margin.
 
     The margin of a string is the least of its decision values, over all steps and outputs, each counted as positive
     where it is right: see `evoke.tasks.anbncn_margins`. Use `from_estimator` or `from_margins` to make one.
@@ -21,6 +21,7 @@ class AcceptanceDisplay:
     margins : ndarray of shape (n,)
         Of the strings 1..n.
     accepted : bool ndarray of shape (n,)
+        Whether each of them is accepted.
     n_max : int, optional
         The longest training string.
 
@@ -53,7 +54,9 @@ class AcceptanceDisplay:
         Parameters
         ----------
         estimator : object with ``decision_function`` of a list of sequences
+            Which strings it accepts is drawn.
         test_max : int, default=1000
+            The longest string judged.
         n_max : int, optional
             The longest training string, to be marked.
         ax
@@ -69,6 +72,7 @@ class AcceptanceDisplay:
         Parameters
         ----------
         margins : array_like of shape (n,)
+            Of the strings 1..n, as `evoke.tasks.anbncn_margins` gives them.
         accepted : bool array_like of shape (n,), optional
             By default those of positive margins.
         n_max, ax

@@ -78,7 +78,9 @@ class ActivationDisplay:
         Parameters
         ----------
         estimator : fitted EvokeClassifier, EvokeRegressor or EvokeForecaster
+            Whose cells are drawn.
         sequence : array_like of shape (n_steps, n_features), or of a forecaster's series (n_steps,)
+            What it reads, from the zero state.
         symbols
             As in `from_activations`.
         output_names : sequence of str, optional
@@ -108,11 +110,15 @@ class ActivationDisplay:
         Parameters
         ----------
         activations : array_like of shape (n_steps, n_cells)
+            The paper's phi(t).
         outputs : array_like of shape (n_steps, n_outputs), optional
+            Decision values, or the values predicted.
         inputs : array_like of shape (n_steps, n_features), optional
+            What was read; drawn if there are no `symbols`.
         symbols : str or sequence of str of length n_steps, optional
             Drawn in the place of `inputs`.
         output_names : str or sequence of str of length n_outputs, optional
+            For the legend.
         start : int, default=0
             Time of the first step.
         axes : sequence of matplotlib Axes, Figure or SubFigure, optional

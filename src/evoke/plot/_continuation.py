@@ -22,6 +22,7 @@ class ContinuationDisplay:
     Parameters
     ----------
     generated : ndarray of shape (n_steps, n_outputs)
+        What the network made of the steps behind the context.
     context : ndarray of shape (n_told, n_outputs)
         Twice as many steps as were generated are shown of it, or 50; it may be empty.
     names : sequence of str
@@ -56,6 +57,7 @@ class ContinuationDisplay:
         Parameters
         ----------
         estimator : EvokeForecaster
+            Fitted; what is drawn is its `generate`.
         n_steps, context, X
             As in `EvokeForecaster.generate`. Without `context` the continuation is drawn alone: a model does not keep
             the series that it was trained on.
@@ -73,8 +75,11 @@ class ContinuationDisplay:
         Parameters
         ----------
         generated : array_like of shape (n_steps,) or (n_steps, n_outputs)
+            The continuation.
         context : array_like of shape (n_told,) or (n_told, n_outputs), optional
+            The series before it.
         names : sequence of str, optional
+            One for each output.
         axes : sequence of matplotlib Axes, Figure or SubFigure, optional
             One for each output, or a figure to make them in. By default a new figure of pyplot.
 

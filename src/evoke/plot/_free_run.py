@@ -59,6 +59,7 @@ class FreeRunDisplay:
         Parameters
         ----------
         estimator : EvokeForecaster
+            Fitted; what is drawn is its `generate`.
         y : array_like of shape (n_steps,)
             The true continuation: of `context`, by default of the series of `fit`.
         context, X
@@ -80,7 +81,9 @@ class FreeRunDisplay:
         Parameters
         ----------
         y_true : array_like of shape (n_steps,)
+            The series as it really went on.
         y_generated : array_like of shape (n_steps,), or mapping of names to such
+            What was generated in its place, by one model or several.
         start : int, default=0
             Time of the first step.
         axes : sequence of matplotlib Axes, Figure or SubFigure, optional

@@ -65,6 +65,7 @@ class HistoryDisplay:
         Parameters
         ----------
         estimator : fitted EvokeClassifier, EvokeRegressor or EvokeForecaster
+            Whose ``history_`` is drawn.
         errors, ax
             As in `plot`.
         """

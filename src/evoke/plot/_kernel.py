@@ -25,6 +25,7 @@ class KernelMatrixDisplay:
     Parameters
     ----------
     matrix : ndarray of shape (n_rows, n_rows)
+        The kernel of every pair of rows.
     support : bool ndarray of shape (n_rows,), optional
         Which rows are support vectors; they are marked at the right edge.
     groups : sequence of int, optional
@@ -69,6 +70,7 @@ class KernelMatrixDisplay:
         Parameters
         ----------
         estimator : fitted EvokeClassifier or EvokeRegressor
+            Whose kernel and activations are drawn.
         X
             Sequences, as in ``fit``; their steps are the rows, in the order of time.
         y : labels with the structure of X, optional
@@ -112,10 +114,12 @@ class KernelMatrixDisplay:
         Parameters
         ----------
         activations : array_like of shape (n_rows, n_cells)
+            The rows, phi(t).
         kernel : {"rbf", "linear", "poly"}, default="rbf"
         gamma, coef0, degree
             As in `sklearn.metrics.pairwise.pairwise_kernels`.
         support : bool array_like of shape (n_rows,), optional
+            Which rows are support vectors; they are marked at the right edge.
         labels : array_like of shape (n_rows,) or (n_rows, n_outputs), optional
             Orders the rows by class.
         output_names : str or sequence of str of length n_outputs, optional

@@ -55,6 +55,7 @@ def run_anbncn(
     Parameters
     ----------
     seed : int
+        Seed of the run, as ``random_state`` of the classifier.
     n_max, preset, solver, readout, n_generations, test_max
         As in `anbncn`.
     callbacks : iterable of callables, optional
@@ -103,6 +104,7 @@ def anbncn(
     n_max : int, default=10
         Training strings are n = 1..n_max, of which the second half serves for validation.
     runs : int, default=20
+        How many runs.
     seed : int, default=0
         The runs have the seeds ``seed, ..., seed + runs - 1``.
     preset : {"paper", "tuned"}, default="tuned"

@@ -55,6 +55,7 @@ def run_sines(
     Parameters
     ----------
     seed : int
+        Seed of the run, as ``random_state`` of the forecaster.
     waves, preset, solver, readout, n_generations
         As in `sines`.
     callbacks : iterable of callables, optional
