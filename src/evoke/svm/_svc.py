@@ -161,7 +161,7 @@ class SVC(ClassifierMixin, IterativeMachine):
             coefficients[i, second] = beta[sizes[i] :]
             certificates += found
 
-        used = (coefficients[0] if n_classes == 2 else coefficients.any(axis=0)).nonzero()[0]
+        used = np.flatnonzero(coefficients[0] if n_classes == 2 else coefficients.any(axis=0))
         self.classes_, self.class_weight_, self._kernel = classes, factors, kernel
         self.shape_fit_ = X.shape
         self.support_ = order[used].astype(np.int32)
