@@ -21,7 +21,7 @@ demo: check-tools ## install evoke into .venv and reproduce the a^n b^n c^n expe
 	$(DEMO)/bin/python $(PIP) '.[cli]'
 	$(DEMO)/bin/evoke reproduce anbncn
 
-test: lint ctest wheel docs pytest ## all checks: lint, C tests under sanitizers, sdist and wheel, documents, pytest
+test: lint ctest wheel docs pytest ## all checks: lint, C tests under sanitizers, instruction counts, sdist and wheel, documents, pytest
 
 lint: $(TEST)/ready ## ruff, cython-lint, clang-format, codespell, mypy
 	$(IN_TEST) ruff check
@@ -36,6 +36,9 @@ format: $(TEST)/ready ## rewrite C sources and Python imports in the project's f
 
 ctest: $(TEST)/ready ## C tests, under the sanitizers of SANITIZE (none: turn them off)
 	$(IN_TEST) sh tools/ctest.sh build/ctest-$(SANITIZE) $(SANITIZE) $(WERROR)
+
+instructions: $(TEST)/ready ## instructions of three workloads beside those kept in bench/, where valgrind is installed
+	$(IN_TEST) python bench/instructions.py
 
 wheel: $(TEST)/ready ## sdist and wheel into dist/, checked and tried in an empty environment
 	$(IN_TEST) sh tools/wheel.sh

@@ -20,10 +20,14 @@ import evaluation
 import gram
 import growth
 import ideas
+import instructions
 import lssvm
 import lstm
 import mutation
 import operations
+import peer
+import peers_anbncn
+import peers_sines
 import problems
 import reference
 import run
@@ -198,6 +202,58 @@ def test_regression_machines_agree():
         svr.fit(own, [(X, y)], 0)
     ours, theirs = (svr.dual(machines[name][0], X, y) for name in svr.NAMES)
     assert ours == pytest.approx(theirs, rel=1e-5)
+
+
+def test_instructions_are_held_against_those_kept(capsys):
+    kept = {"compiler": "gcc 12", "instructions": {"forward": 1000, "machine": 2000}}
+    assert instructions.judge({"forward": 1029, "machine": 1950}, "gcc 12", kept) == 0
+    assert "forward: 1,029 instructions, kept 1,000 (+2.90%)" in capsys.readouterr().out
+    assert instructions.judge({"forward": 1000, "machine": 2070}, "gcc 12", kept) == 1
+    assert instructions.judge({"forward": 1000, "machine": 2070}, "clang 19", kept) == 0
+    assert "Not judged" in capsys.readouterr().out
+
+
+def test_instructions_need_valgrind(monkeypatch, capsys):
+    monkeypatch.setenv("PATH", "")
+    assert instructions.main([]) == 0
+    assert capsys.readouterr().out == "Skipped: valgrind is not installed.\n"
+
+
+def test_a_method_runs_in_a_process_of_its_own():
+    made = peer.apart("peers_sines", "linear window of 40 values, 2 waves", 1)
+    assert made["median"] < 1e-20
+    assert made["MB"] > 50.0
+    assert made["parameters"] == 40
+
+
+def test_a_run_that_diverged_counts_as_the_worst():
+    runs = [{"seed": k, "result": result, "seconds": 1.0} for k, result in enumerate((None, 2.0, None))]
+    made = peer.row("m", runs, 3, "-")
+    assert (made["least"], made["median"], made["most"]) == (2.0, np.inf, np.inf)
+
+
+def test_a_window_sees_the_last_steps_only():
+    rows = peers_anbncn.Window(2).rows(np.array([[1.0, 2.0], [3.0, 4.0]]))
+    assert rows.tolist() == [[0.0, 1.0, 0.0, 2.0], [1.0, 3.0, 2.0, 4.0]]
+
+
+def test_a_missing_package_is_said():
+    methods = {"other": (None, 1, "no_such_package"), "linear window of 40 values, 2 waves": None}
+    methods["linear window of 40 values, 2 waves"] = peers_sines.METHODS["linear window of 40 values, 2 waves"]
+    made = peer.table("peers_sines", "T", "note", methods, True)
+    assert made.notes == ["note", "Skipped: other, as no_such_package is not installed."]
+    assert len(made.rows) == 1
+
+
+@pytest.mark.skipif(not installed("torch"), reason="needs PyTorch")
+def test_what_the_gradient_learns_from_is_the_task():
+    import gradient
+
+    x, y, there = gradient.training(3)
+    assert [int(n) for n in there.sum(axis=(1, 2))] == [4, 7, 10]
+    decider = gradient.Decider(lambda x: 2.0 * y[: len(x), : x.shape[1]] - 1.0)
+    for decisions, wanted in zip(decider.decision_function(tasks.anbncn(3)[0]), tasks.anbncn(3)[1], strict=True):
+        np.testing.assert_array_equal(decisions > 0, wanted > 0)
 
 
 def test_operations_are_those_of_the_sources():

@@ -1,0 +1,121 @@
+/* Three fixed workloads of the core, whose instructions are counted: instructions forward|machine|cholesky.
+ *
+ * They run the AVX2 kernels, which valgrind knows, on every machine. The numbers printed keep the work from being left
+ * out. The workload "nothing" is what starting a program costs. */
+#include <math.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "dispatch.h"
+
+enum { LANES = 8 };
+
+static double *doubles(size_t n)
+{
+    double *memory = calloc(n, sizeof *memory);
+    if (memory == NULL)
+        exit(1);
+    return memory;
+}
+
+static double uniform(uint64_t *seed) /* in [-1, 1) */
+{
+    *seed = *seed * 6364136223846793005u + 1442695040888963407u;
+    return (double)(*seed >> 11) * 0x1p-52 - 1.0;
+}
+
+/* 2000 steps of eight networks of ten cells */
+static double forward(const evk_kernels *kernels)
+{
+    const evk_lstm net = {.n_inputs = 4, .n_cells = 10, .cell = EVK_CELL_LSTM, .forget_bias = 1.5, .output_bias = -1.5};
+    const size_t width = net.n_cells * LANES, n_weights = width * 4 * (net.n_inputs + net.n_cells);
+    double *weights = doubles(n_weights), *state = doubles(width), *phi[2] = {doubles(width), doubles(width)};
+    double x[4];
+    uint64_t seed = 1;
+    for (size_t k = 0; k < n_weights; k++)
+        weights[k] = uniform(&seed);
+    for (size_t t = 0; t < 2000; t++) {
+        for (size_t k = 0; k < net.n_inputs; k++)
+            x[k] = uniform(&seed);
+        kernels->lstm_step(&net, weights, x, phi[t % 2], state, phi[1 - t % 2]);
+    }
+    const double result = phi[0][0];
+    free(weights);
+    free(state);
+    free(phi[0]);
+    free(phi[1]);
+    return result;
+}
+
+/* a classification machine on 200 rows of five features: kernel matrix, solver, certificate */
+static double machine(const evk_kernels *kernels)
+{
+    enum { N = 200, D = 5 };
+    const evk_kernel kernel = {.kind = EVK_RBF, .gamma = 0.25};
+    double *columns = doubles(N * D), *target = doubles(N), *lower = doubles(N), *upper = doubles(N);
+    double *gram_work = doubles(evk_gram_work_size(N, N)), *qp_work = doubles(evk_qp_work_size(N, N));
+    uint64_t seed = 2;
+    for (size_t k = 0; k < N * D; k++)
+        columns[k] = uniform(&seed);
+    for (size_t i = 0; i < N; i++) {
+        const double margin = columns[i] * columns[N + i] + 0.3 * columns[2 * N + i] + 0.1 * uniform(&seed);
+        target[i] = margin > 0.0 ? 1.0 : -1.0;
+        *(margin > 0.0 ? &upper[i] : &lower[i]) = 100.0 * target[i];
+    }
+    const evk_columns points = {columns, N, D, N};
+    evk_gram gram;
+    evk_gram_place(&gram, &kernel, points, N, gram_work);
+    kernels->gram_fill(&gram);
+    evk_qp qp = {.gram = &gram, .target = target, .lower = lower, .upper = upper, .tol = 1e-3, .max_iter = 1000000};
+    evk_qp_place(&qp, N, N, qp_work);
+    kernels->qp_begin(&qp);
+    while (!kernels->qp_run(&qp, 1000000))
+        continue;
+    kernels->qp_certify(&qp);
+    const double result = qp.converged ? qp.objective : NAN;
+    free(columns);
+    free(target);
+    free(lower);
+    free(upper);
+    free(gram_work);
+    free(qp_work);
+    return result;
+}
+
+/* the Cholesky factor of 304 rows, and one solution */
+static double cholesky(const evk_kernels *kernels)
+{
+    enum { N = 304 };
+    double *matrix = doubles(N * N), *side = doubles(N);
+    for (size_t i = 0; i < N; i++) {
+        for (size_t j = 0; j < N; j++)
+            matrix[i * N + j] = 1.0 / (1.0 + fabs((double)i - (double)j)) + (i == j);
+        side[i] = 1.0;
+    }
+    const size_t done = kernels->cholesky(matrix, N, N);
+    kernels->cholesky_solve(matrix, N, N, side);
+    const double result = done == N ? side[0] : NAN;
+    free(matrix);
+    free(side);
+    return result;
+}
+
+int main(int argc, char **argv)
+{
+    const evk_kernels *kernels;
+    if (argc != 2 || evk_kernels_select("avx2", &kernels) != EVK_OK) {
+        fprintf(stderr, "usage: instructions nothing|forward|machine|cholesky, on a processor with AVX2\n");
+        return 2;
+    }
+    double result = 0.0;
+    if (strcmp(argv[1], "forward") == 0)
+        result = forward(kernels);
+    else if (strcmp(argv[1], "machine") == 0)
+        result = machine(kernels);
+    else if (strcmp(argv[1], "cholesky") == 0)
+        result = cholesky(kernels);
+    printf("%.6g\n", result);
+    return isnan(result);
+}
