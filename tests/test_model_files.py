@@ -30,9 +30,9 @@ def model(random_state=0):
 
 MODELS = {
     "classifier": model(np.random.Generator(np.random.Philox(1))),
-    "labels": EvokeClassifier(**{**TINY, "readout": "lssvm", "random_state": np.random.SeedSequence(2)}).fit(
-        X, np.array(["a", "b", "c", "b"])
-    ),
+    "labels": EvokeClassifier(
+        **{**TINY, "readout": "lssvm", "validation": 0.25, "random_state": np.random.SeedSequence(2)}
+    ).fit(X, np.array(["a", "b", "c", "b"])),
     "forecaster": EvokeForecaster(**{**TINY, "random_state": np.random.RandomState(3)}).fit(SERIES),
     "SVC": SVC().fit(ROWS, np.array(["a", "b", "c", "d"], dtype=object)[np.arange(20) % 4]),
     "LSSVR": LSSVR(gamma=np.float32(0.5)).fit(ROWS, ROWS),

@@ -42,7 +42,7 @@ def test_real_numbers_of_any_type(value):
 
 
 @pytest.mark.parametrize("estimator", [EvokeClassifier, EvokeForecaster, EvokeRegressor])
-@pytest.mark.parametrize("name", ["verbose", "warm_start"])
+@pytest.mark.parametrize("name", ["verbose", "warm_start", "refit"])
 @pytest.mark.parametrize("value", [np.ones(2), "x", None, 1.5])
 def test_flags_are_named(estimator, name, value):
     with pytest.raises(ValueError, match=name):

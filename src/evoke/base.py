@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import sys
+import warnings
 from collections.abc import Callable
 from functools import lru_cache
 from typing import Any
@@ -15,7 +16,7 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
 from evoke import _evaluate, _lstm
 from evoke.esp import ESP
-from evoke.evaluation import Problem, evaluate, fit_readout, merge_points
+from evoke.evaluation import Points, Problem, evaluate, fit_readout, merge_points
 from evoke.evolution import Run, evolve
 from evoke.frames import as_frames
 from evoke.parameters import (
@@ -77,7 +78,7 @@ class BaseEvoke(
         check_choice("readout", self.readout, _evaluate.READOUTS)
         check_choice("kernel", self.kernel, ("linear", "poly", "rbf"))
         check_choice("solver", self.solver, ("auto", "native", "thundersvm"))
-        for name in ("warm_start", "verbose"):
+        for name in ("warm_start", "verbose", "refit"):
             check_flag(name, getattr(self, name))
         check_gate_bias(self.gate_bias)
         check_callbacks(self.callbacks)
@@ -87,8 +88,11 @@ class BaseEvoke(
 
     # ------------------------------------------------------------------ fitting
 
-    def _evolve(self, problem: Problem, learned: Callable[[FloatArray], dict[str, Any]]) -> None:
-        """Evolve networks for `problem` and keep the best, with what is `learned` from the data and its genome."""
+    def _evolve(self, problem: Problem, final: Points, learned: Callable[[FloatArray], dict[str, Any]]) -> None:
+        """Evolve networks for `problem` and keep the best, with what is `learned` from the data and its genome.
+
+        Its readout is in the end trained on the points `final`.
+        """
         esp = ESP(
             [4 * (problem.n_inputs + self.n_cells)] * self.n_cells,
             subpopulation_size=self.subpopulation_size,
@@ -110,7 +114,15 @@ class BaseEvoke(
 
         @lru_cache(maxsize=1)
         def best_readout(_best_fitness: float) -> FittedReadout:
-            return fit_readout(problem, esp.best)
+            try:
+                return fit_readout(problem, esp.best, final)
+            except ValueError as error:
+                if final is problem.train:
+                    raise
+                # more points than the fitness has tried: no reason to lose the run
+                warnings.warn(f"refit=True is left out, the readout has not seen what was held out: {error}",
+                              stacklevel=5)  # fmt: skip
+                return fit_readout(problem, esp.best)
 
         def fitted() -> dict[str, Any]:
             if esp.best is None:
@@ -168,9 +180,9 @@ class BaseEvoke(
         )  # fmt: skip
 
     def _divide(self, X: Sequences, y: Targets, encode: Encode, held_out, name: str = "X"):
-        """Sequences, encoded targets and weights of their rows, training rows and validation rows.
+        """Sequences, encoded targets and weights of their rows; rows to train on, to judge on, to train on in the end.
 
-        The latter are a part of X, or the sequences and targets `held_out`, which are then laid behind X.
+        Those to judge on are a part of X, or the sequences and targets `held_out`, which are then laid behind X.
         """
         rows = target_rows(X, y, self.washout, name)
         encoded, weights = encode(y, X, "y"), y.weights_of_rows(X)
@@ -187,19 +199,31 @@ class BaseEvoke(
             if not weights[part].any():
                 raise ValueError(f"sample_weight is zero for all that is {of}")
         # what weighs nothing is not there; held out, it only has to stay in its place in a free run
-        return X, encoded, weights, train[weights[train] > 0], validation
+        train = train[weights[train] > 0]
+        final = rows[weights[rows] > 0] if self.refit and held_out is None else train
+        return X, encoded, weights, train, validation, final
 
-    def _pose(self, runs: Runs, encoded: FloatArray, train, validation, *, weights, **more) -> Problem:
-        """The problem of these rows; `more` are further fields of it."""
-        points, judged = (
-            merge_points(runs.row_of[rows], encoded[rows], weights[rows]) for rows in (train, validation)
-        )
-        weighted_C(self.C, points.weights)  # must be within the range of float64
-        return Problem(
+    def _pose(
+        self, runs: Runs, encoded: FloatArray, train, validation, final, *, weights, **more
+    ) -> tuple[Problem, Points]:
+        """The problem of these rows, and the points that the best readout is in the end trained on.
+
+        `more` are further fields of the problem.
+        """
+
+        def merged(rows) -> Points:
+            return merge_points(runs.row_of[rows], encoded[rows], weights[rows])
+
+        points, judged = merged(train), merged(validation)
+        last = points if final is train else merged(final)
+        for part in (points, last):
+            weighted_C(self.C, part.weights)  # must be within the range of float64
+        problem = Problem(
             runs, points, judged, str(self.cell), check_gate_bias(self.gate_bias), self._make_readout(),
             str(self.objective), regression=self._regression, epsilon=float(self.epsilon) if self._regression else 0.0,
             **more,
         )  # fmt: skip
+        return problem, last
 
     def _split(self, X: Sequences, rows, name: str) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Training and validation rows: by whole sequences, or by steps where there is only one sequence."""
@@ -277,7 +301,6 @@ class BaseEvoke(
         return len(self.genome_)
 
 
-
 def n_trained_on(n: int, validation: Any) -> int:
     """How many of n sequences, or steps of a single one, come before those held out."""
     return max(1, n - max(1, int(np.floor(check_fraction("validation", validation) * n + 0.5))))
@@ -297,7 +320,6 @@ def rows_behind_washout(X: Sequences, washout: int, name: str) -> NDArray[np.int
         raise ValueError(f"washout={washout} leaves nothing of {which}, which has {X.lengths[i]} steps")
     step = np.arange(len(X.rows)) - np.repeat(X.offsets[:-1], X.lengths)
     return np.flatnonzero(step >= washout)
-
 
 
 def _print_record(record: dict[str, Any], _esp: ESP) -> None:

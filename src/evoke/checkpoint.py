@@ -20,7 +20,7 @@ from evoke.persistence import load, save
 __all__ = ["Checkpoint"]
 
 # What a resumed run may have otherwise: none of it changes what a generation gives.
-MAY_CHANGE = ("n_generations", "n_jobs", "callbacks", "warm_start", "verbose")
+MAY_CHANGE = ("n_generations", "n_jobs", "callbacks", "warm_start", "verbose", "refit")
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ class Checkpoint:
 
     Notes
     -----
-    `n_generations`, `n_jobs`, `callbacks`, `warm_start` and `verbose` may change from start to start. With
+    `n_generations`, `n_jobs`, `callbacks`, `warm_start`, `verbose` and `refit` may change from start to start. With
     ``random_state=None`` the file knows the seed. A function among the callbacks that ends a run is asked again only
     after one more generation; `EarlyStopping` ends it where it ended before. Where a warm start goes on, those
     before it come on top of `n_generations`.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ from evoke.documented import ESTIMATORS, documented
 from evoke.parameters import check_class_weight, store
 from evoke.persistent import check_flags, check_labels
 from evoke.sequence_estimator import SequenceEstimator
-from evoke.sequences import share_prefixes
+from evoke.sequences import Sequences, share_prefixes
 from evoke.streams import ClassifierStream
 from evoke.targets import Labels
 
@@ -47,7 +48,7 @@ class EvokeClassifier(ClassifierMixin, SequenceEstimator):
         Factors by which the steps (sequences) of each class weigh, in C as in the error that is the fitness; a class
         not in the dict has 1. "balanced": so that all classes weigh the same, n / (n_classes * n_of_the_class). Not for
         several outputs at once, whose steps have no one class.
-    {tol solver washout validation random_state n_jobs callbacks warm_start verbose}
+    {tol solver washout validation random_state n_jobs callbacks warm_start verbose refit}
 
     Attributes
     ----------
@@ -98,6 +99,7 @@ class EvokeClassifier(ClassifierMixin, SequenceEstimator):
         callbacks=None,
         warm_start=False,
         verbose=0,
+        refit=False,
     ):
         store(locals())
 
@@ -135,15 +137,35 @@ class EvokeClassifier(ClassifierMixin, SequenceEstimator):
             X_val, y_val = held_out
             y, *y_val = labels.weigh(self.class_weight, y, y_val, counted=counted)
             held_out = X_val, *y_val
-        everything, encoded, weights, train, validation = self._divide(X, y, labels.encode, held_out)
-        problem = self._pose(
-            share_prefixes(everything), encoded, train, validation, weights=weights, exclusive=not labels.multilabel
+        everything, encoded, weights, *parts = self._divide(X, y, labels.encode, held_out)
+        train, validation, _ = parts
+        taught, judged = labels.among(encoded[train]), labels.among(encoded[validation[weights[validation] > 0]])
+        if (judged & ~taught).any():
+            warnings.warn(self._unlearnt(labels, taught, judged, X, held_out is None), stacklevel=2)
+        problem, final = self._pose(
+            share_prefixes(everything), encoded, *parts, weights=weights, exclusive=not labels.multilabel
         )
         learned = features | {
             "classes_": labels.classes, "_multilabel": labels.multilabel, "_per_sequence": y.per_sequence,
         }  # fmt: skip
-        self._evolve(problem, lambda _genome: learned)
+        self._evolve(problem, final, lambda _genome: learned)
         return self
+
+    def _unlearnt(self, labels: Labels, taught, judged, X: Sequences, part_of_X: bool) -> str:
+        """What to say of classes that are held out but not among those trained on."""
+        kind = "output(s)" if labels.multilabel else "class(es)"
+        lacking = labels.classes[judged & ~taught].tolist()
+        text = f"the held-out part has {kind} {lacking}, which the training part lacks"
+        if taught.sum() == 1 and not labels.multilabel:
+            text += f" (it has only {labels.classes[taught].tolist()})"
+        if self.refit and part_of_X:
+            text += ": networks are judged by readouts that were not taught them"
+        else:
+            text += ": the model cannot learn them"
+        if not part_of_X:
+            return f"{text}. X needs sequences with them, behind the washout"
+        shuffle = "shuffle the sequences, or " if X.n_sequences > 1 else ""
+        return f"{text}. As validation={self.validation!r} holds out what comes last, {shuffle}pass X_val and y_val"
 
     def _check_parameters(self):
         super()._check_parameters()

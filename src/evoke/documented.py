@@ -70,6 +70,10 @@ warm_start : bool
     judged anew; the parameters of the evolution and the number of features may not.
 verbose : int
     1 prints a line a generation to stderr. For a bar see `evoke.callbacks.Progress`.
+refit : bool
+    Whether the readout of the best network is trained once more in the end (an interrupt included), on the part that
+    `validation` holds out too. The network, `best_fitness_` and `history_` are those of the run without. What `fit` is
+    given as ``X_val, y_val`` stays held out, so that there is nothing to train on again.
 genome_ : ndarray of shape (n_cells, 4 * (`n_features_in_` + n_cells))
     Weights of the best network. A row is a cell: [z | input | forget | output] x [inputs, cells].
 readout_ : FittedReadout

@@ -198,7 +198,8 @@ def error(
     return float(points.weights @ (missing**2 if objective == "squared" else missing).sum(axis=1))
 
 
-def fit_readout(problem: Problem, genome: FloatArray) -> FittedReadout:
-    """The readout of one network, trained on the problem's training points."""
+def fit_readout(problem: Problem, genome: FloatArray, points: Points | None = None) -> FittedReadout:
+    """The readout of one network, trained on `points`; by default on the problem's training points."""
+    points = problem.train if points is None else points
     phi = activations(problem, genome[None])[0]
-    return problem.readout.fit(phi[problem.train.rows], problem.train.targets, problem.train.weights)
+    return problem.readout.fit(phi[points.rows], points.targets, points.weights)

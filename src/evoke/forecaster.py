@@ -52,7 +52,7 @@ class EvokeForecaster(SeriesEstimator):
         How the held-out part is judged. "teacher": by the errors one step ahead, the network being told the true values
         (paper, section 3.2). "free": by the errors of a run on its own output, which begins where the held-out part
         does; in a whole series behind the washout, or behind its first step if there is none.
-    {random_state n_jobs callbacks warm_start verbose}
+    {random_state n_jobs callbacks warm_start verbose refit}
 
     Attributes
     ----------
@@ -104,6 +104,7 @@ class EvokeForecaster(SeriesEstimator):
         callbacks=None,
         warm_start=False,
         verbose=0,
+        refit=False,
     ):
         store(locals())
 
@@ -146,7 +147,7 @@ class EvokeForecaster(SeriesEstimator):
         inputs = inputs_of(y, external, self.feedback_scale)
         held_out = self._held_out(y_val, X_val, series, external.shape[1], sample_weight_val)
         targets = with_weights(Targets(y.rows, False), sample_weight, y)
-        inputs_and_held_out, targets, weights, train, validation = self._divide(
+        inputs_and_held_out, targets, weights, train, validation, final = self._divide(
             inputs, targets, lambda targets, _inputs, _name: targets.values, held_out, "y"
         )
         if self.validation_mode == "free":
@@ -154,8 +155,8 @@ class EvokeForecaster(SeriesEstimator):
         else:
             runs, free = share_prefixes(inputs_and_held_out), None
         feedback_scale = float(self.feedback_scale)
-        problem = self._pose(
-            runs, targets, train, validation, weights=weights, free=free, feedback_scale=feedback_scale
+        problem, final = self._pose(
+            runs, targets, train, validation, final, weights=weights, free=free, feedback_scale=feedback_scale
         )
         last = slice(*inputs.offsets[-2:])
 
@@ -167,7 +168,7 @@ class EvokeForecaster(SeriesEstimator):
                 "_feedback_scale": feedback_scale, "_state": states[0], "_last": y.rows[-1].copy(),
             }  # fmt: skip
 
-        self._evolve(problem, learned)
+        self._evolve(problem, final, learned)
         return self
 
     def _check_parameters(self):

@@ -34,7 +34,7 @@ class EvokeRegressor(RegressorMixin, SequenceEstimator):
     {burst_patience burst_scale credit objective readout kernel gamma}
     C : float, default=100.0
         Capacity: the price of an error beyond `epsilon`, of a squared error with ``readout="lssvm"``.
-    {epsilon tol solver washout validation random_state n_jobs callbacks warm_start verbose}
+    {epsilon tol solver washout validation random_state n_jobs callbacks warm_start verbose refit}
 
     Attributes
     ----------
@@ -85,6 +85,7 @@ class EvokeRegressor(RegressorMixin, SequenceEstimator):
         callbacks=None,
         warm_start=False,
         verbose=0,
+        refit=False,
     ):
         store(locals())
 
@@ -114,12 +115,12 @@ class EvokeRegressor(RegressorMixin, SequenceEstimator):
             On Ctrl-C. The best network so far is kept: the estimator is fitted if one generation was completed.
         """
         X, y, held_out, features = self._read(X, y, lengths, X_val, y_val, sample_weight, sample_weight_val)
-        everything, encoded, weights, train, validation = self._divide(X, y, encode_values, held_out)
-        problem = self._pose(share_prefixes(everything), encoded, train, validation, weights=weights)
+        everything, encoded, weights, *parts = self._divide(X, y, encode_values, held_out)
+        problem, final = self._pose(share_prefixes(everything), encoded, *parts, weights=weights)
         learned = features | {
             "n_outputs_": len(problem.train.targets), "_per_sequence": y.per_sequence, "_flat": y.values.ndim == 1,
         }  # fmt: skip
-        self._evolve(problem, lambda _genome: learned)
+        self._evolve(problem, final, lambda _genome: learned)
         return self
 
     def predict(self, X, lengths=None):

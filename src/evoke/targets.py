@@ -83,6 +83,12 @@ class Labels:
             raise ValueError(f"{name} has labels that y does not have: {np.unique(y.values[unknown])[:5]}")
         return index
 
+    def among(self, targets: FloatArray) -> NDArray[np.bool_]:
+        """Which of the classes (n_classes,) are among encoded targets (n, n_outputs), n > 0."""
+        if targets.shape[1] < len(self.classes):
+            targets = np.column_stack([-targets, targets])
+        return targets.max(axis=0) > 0
+
     def weigh(self, class_weight: Any, y: Targets, *others: Targets, counted: Any = slice(None)) -> list[Targets]:
         """Targets y and others with their weights times those of their classes.
 
