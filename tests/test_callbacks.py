@@ -116,7 +116,7 @@ def test_they_are_copied_pickled_and_cloned(tmp_path):
 
 def test_in_a_grid_search_with_processes(tmp_path):
     model = tiny(Progress(), EarlyStopping(patience=2))
-    search = GridSearchCV(model, {"C": [1.0, 10.0]}, cv=2, n_jobs=2).fit(np.stack([x[:4] for x in X]), [0, 1, 0, 1])
+    search = GridSearchCV(model, {"C": [1.0, 10.0]}, cv=2, n_jobs=2).fit(np.stack([x[:4] for x in X + X]), [0, 1] * 4)
     assert search.best_estimator_.history_
 
 
@@ -529,7 +529,7 @@ def test_the_fits_of_a_grid_search_are_told_to_have_files_of_their_own(tmp_path)
     model = tiny(Checkpoint(tmp_path / "a.evk"))
     search = GridSearchCV(model, {"C": [1.0, 10.0]}, cv=2, n_jobs=2, error_score="raise")
     with pytest.raises(ValueError, match=r"is of another fit: .* Every fit needs a path of its own"):
-        search.fit(np.stack([x[:4] for x in X]), [0, 1, 0, 1])
+        search.fit(np.stack([x[:4] for x in X + X]), [0, 1] * 4)
 
 
 def test_a_checkpoint_and_warm_starts(tmp_path):

@@ -194,7 +194,7 @@ def test_a_model_says_what_it_is(here, model):
 
 def test_models_of_python(here, data, tmp_path):
     """info reads any model file; the others need to know columns."""
-    EvokeClassifier(**SMALL, random_state=0).fit([[[0.0], [1.0]]], [["a", "b"]]).save(tmp_path / "model.evk")
+    EvokeClassifier(**SMALL, random_state=0).fit([[[0.0], [1.0]] * 2], [["a", "b"] * 2]).save(tmp_path / "model.evk")
     done = here("info", tmp_path / "model.evk")
     assert (done.returncode, done.stderr) == (0, "")
     assert "features: 1, without names" in done.stdout
@@ -210,7 +210,7 @@ def test_the_model_file_is_for_python_too(frame, model):
 
 
 def test_metadata_travels_with_a_model(tmp_path):
-    model = EvokeClassifier(**SMALL, random_state=0).fit([[[0.0], [1.0]]], [["a", "b"]])
+    model = EvokeClassifier(**SMALL, random_state=0).fit([[[0.0], [1.0]] * 2], [["a", "b"] * 2])
     model.metadata_ = {"unit": "m/s", "by": ["me", 3, None, (1.5, True)]}
     model.save(tmp_path / "model.evk")
     assert load(tmp_path / "model.evk").metadata_ == model.metadata_
