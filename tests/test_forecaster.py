@@ -323,7 +323,8 @@ def test_score_is_the_mean_over_outputs(pair):
     "y, message",
     [
         (None, "y must be a series, got None"),
-        (3.0, r"y must be a series .* got shape \(\)"),
+        (3.0, r"y must be a series .* got float 3.0"),
+        ((x for x in WAVE), "y must be a series .* got generator"),
         (np.zeros((2, 3, 4)), r"y must be a series .* got shape \(2, 3, 4\)"),
         ([], "y has 0 sample"),
         ([WAVE, PAIR], r"y\[1\] must be \(T,\) or \(T, n_outputs\) like the others, got shape \(60, 2\)"),

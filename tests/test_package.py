@@ -76,6 +76,14 @@ def test_import_leaves_subnormal_numbers_alone():
     assert float(result.stdout) == 1e-310 / 2 > 0
 
 
+def test_import_loads_nothing_heavy():
+    code = "import sys, evoke; print(*sys.modules)"
+    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
+    heavy = {"click", "joblib", "matplotlib", "numpy", "pandas", "rich", "scipy", "sklearn"}
+    assert "evoke" in loaded
+    assert not heavy & set(loaded)
+
+
 def test_import_is_silent_and_starts_no_threads():
     code = "import threading, evoke; print(threading.active_count())"
     result = subprocess.run([sys.executable, "-W", "error", "-c", code], capture_output=True, text=True, check=True)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["is_text", "to_array", "to_float", "to_targets"]
+__all__ = ["is_text", "shape_of", "to_array", "to_float", "to_targets"]
 
 
 def to_array(value: Any, name: str) -> NDArray[Any]:
@@ -36,6 +36,13 @@ def to_float(array: NDArray[Any], name: str) -> NDArray[np.float64]:
         raise TypeError(f"{name} must hold numbers: {error}") from None
     except (ValueError, OverflowError):
         raise ValueError(f"{name} must hold numbers, got dtype {array.dtype}") from None
+
+
+def shape_of(array: NDArray[Any], value: Any) -> str:
+    """The shape of the array that a value has become, in words; what has none is named by its type."""
+    if array.ndim or isinstance(value, np.ndarray):
+        return f"shape {array.shape}"
+    return f"{type(value).__name__} {value!r:.50}"
 
 
 def is_text(array: NDArray[Any]) -> bool:

@@ -14,10 +14,11 @@ from evoke.base import rows_behind_washout
 from evoke.documented import ESTIMATORS, documented
 from evoke.parameters import check_class_weight, store
 from evoke.persistent import check_flags, check_labels
+from evoke.scores import accuracy
 from evoke.sequence_estimator import SequenceEstimator
 from evoke.sequences import Sequences, share_prefixes
 from evoke.streams import ClassifierStream
-from evoke.targets import Labels
+from evoke.targets import Labels, check_labels_to_score
 
 __all__ = ["EvokeClassifier"]
 
@@ -217,9 +218,10 @@ class EvokeClassifier(ClassifierMixin, SequenceEstimator):
         float
             From 0 to 1.
         """
-        predicted, true, _ = self._predicted_and_true(X, y, lengths, sample_weight)
+        predicted, true, sequences = self._predicted_and_true(X, y, lengths, sample_weight)
+        check_labels_to_score(true, sequences, self.classes_)
         right = predicted == true.values
-        return float(np.average(right.all(axis=1) if right.ndim == 2 else right, weights=true.weights))
+        return accuracy(right.all(axis=1) if right.ndim == 2 else right, true.weights)
 
     def stream(self) -> ClassifierStream:
         """An explicit stateful reader that starts from the zero state; the estimator itself keeps no state.

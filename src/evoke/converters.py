@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from typing import Any
 
 import numpy as np
@@ -174,6 +175,9 @@ def _check_columns(df: Any, special: list[Any], target: Any) -> None:
         raise ValueError("target is an empty list; None stands for no target")
     if not df.columns.is_unique:
         raise ValueError(f"df has several columns of one name: {df.columns[df.columns.duplicated()].unique().tolist()}")
+    unhashable = [name for name in special if not isinstance(name, Hashable)]
+    if unhashable:
+        raise ValueError(f"sequence and target must be names of columns, target also a list, got {unhashable[0]!r}")
     unknown = [name for name in special if name not in df.columns]
     if unknown:
         raise ValueError(f"df has no columns {unknown}; it has {df.columns.tolist()}")

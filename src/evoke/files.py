@@ -47,9 +47,11 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
             file.flush()
             os.fsync(file.fileno())
         os.replace(temporary, path)
-    except BaseException:
+    except BaseException as error:
         with contextlib.suppress(OSError):
             temporary.unlink()
+        if isinstance(error, OSError) and error.filename == os.fspath(temporary):
+            raise OSError(error.errno, error.strerror, os.fspath(path)) from None  # the name that the user knows
         raise
     _sync_folder(path.parent)
 

@@ -5,15 +5,15 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import RegressorMixin
-from sklearn.metrics import r2_score
 
 from evoke.base import rows_behind_washout
 from evoke.documented import ESTIMATORS, documented
 from evoke.parameters import store
 from evoke.persistent import check_flags
+from evoke.scores import r_squared
 from evoke.sequence_estimator import SequenceEstimator
 from evoke.sequences import share_prefixes
-from evoke.targets import encode_values
+from evoke.targets import encode_values, real_values
 
 __all__ = ["EvokeRegressor"]
 
@@ -156,8 +156,9 @@ class EvokeRegressor(RegressorMixin, SequenceEstimator):
         """
         predicted, true, sequences = self._predicted_and_true(X, y, lengths, sample_weight)
         counted = slice(None) if self._per_sequence else rows_behind_washout(sequences, self._washout, "X")
+        values = real_values(true, sequences)
         weights = None if true.weights is None else true.weights[counted]
-        return float(r2_score(true.values[counted], predicted[counted], sample_weight=weights))
+        return r_squared(values[counted], predicted[counted], weights)
 
     def _answer(self, decisions: FloatArray) -> FloatArray:
         return decisions[:, 0] if self._flat else decisions

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from evoke.arrays import is_text, to_array, to_float, to_targets
+from evoke.arrays import is_text, shape_of, to_array, to_float, to_targets
 from evoke.converters import from_frame, from_padded, from_panel
 
 __all__ = [
@@ -120,7 +120,7 @@ def as_sequences(X: Any, lengths: Any = None, *, name: str = "X", n_columns: int
     TypeError
         A sparse matrix, or objects that are no numbers.
     """
-    X = _unpack(X, name)
+    given, X = X, _unpack(X, name)
     if isinstance(X, (list, tuple)):
         if lengths is not None:
             raise ValueError(f"lengths goes with a 2-D {name}, not with a list of sequences")
@@ -163,7 +163,7 @@ def as_sequences(X: Any, lengths: Any = None, *, name: str = "X", n_columns: int
                 offsets, container = _offsets(_check_lengths(lengths, len(rows), name)), "lengths"
         else:
             raise ValueError(
-                f"{name} must be a list of 2-D arrays, a 3-D array or a 2-D array, got shape {array.shape}. "
+                f"{name} must be a list of 2-D arrays, a 3-D array or a 2-D array, got {shape_of(array, given)}. "
                 "Reshape your data: a single feature is reshape(-1, 1), one step is reshape(1, -1)"
             )
     if rows.shape[1] == 0:

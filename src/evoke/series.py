@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from evoke.arrays import shape_of
 from evoke.sequences import Runs, Sequences, as_sequences, to_array
 
 __all__ = ["Series", "as_external", "as_series", "inputs_of", "runs_with_free_ends"]
@@ -40,12 +41,14 @@ def as_series(y: Any, name: str = "y") -> Series:
     if y is None:
         raise ValueError(f"{name} must be a series, got None")
     several = isinstance(y, (list, tuple)) and any(np.ndim(element) > 0 for element in y)
+    given = y
     if not several:
         y = to_array(y, name)
         several = y.dtype == object and y.ndim == 1 and any(np.ndim(element) > 0 for element in y)
     if not several:
         if y.ndim not in (1, 2):
-            raise ValueError(f"{name} must be a series (T,) or (T, n_outputs), or a list of them, got shape {y.shape}")
+            got = shape_of(y, given)
+            raise ValueError(f"{name} must be a series (T,) or (T, n_outputs), or a list of them, got {got}")
         return Series(as_sequences(y[:, None] if y.ndim == 1 else y, name=name), y.ndim == 1)
     parts = [to_array(part, f"{name}[{i}]") for i, part in enumerate(y)]
     for i, part in enumerate(parts):

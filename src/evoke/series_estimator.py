@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.metrics import r2_score
 from sklearn.utils.validation import check_is_fitted
 
 from evoke.base import BaseEvoke, rows_behind_washout
 from evoke.frames import check_features
 from evoke.parameters import check_integer, check_positive
 from evoke.persistent import check_flags, check_values
+from evoke.scores import r_squared
 from evoke.sequences import Targets
 from evoke.series import Series, as_external, as_series, inputs_of
 from evoke.targets import with_weights
@@ -110,7 +110,7 @@ class SeriesEstimator(BaseEvoke, auto_wrap_output_keys=None):  # type: ignore[ca
         rows = rows_behind_washout(series.sequences, self._washout, "y")
         true = with_weights(Targets(series.sequences.rows, False), sample_weight, series.sequences)
         weights = None if true.weights is None else true.weights[rows]
-        return float(r2_score(true.values[rows], self.readout_.decide(phi[rows]), sample_weight=weights))
+        return r_squared(true.values[rows], self.readout_.decide(phi[rows]), weights)
 
     def _follow(self, y, X, name: str = "y") -> tuple[Series, FloatArray]:
         """The series and the activations of the network that is told them."""

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from evoke.arrays import to_array, to_float
+from evoke.arrays import is_text, to_array, to_float
 from evoke.sequences import Sequences, Targets, as_targets
 from evoke.svm._base import class_weights
 
-__all__ = ["Labels", "encode_values", "with_weights"]
+__all__ = ["Labels", "check_labels_to_score", "encode_values", "real_values", "with_weights"]
 
 FloatArray = NDArray[np.float64]
 
@@ -47,12 +47,14 @@ class Labels:
             missing |= np.isinf(values)
         if missing.any():
             raise ValueError(f"y contains NaN or infinity: {where(y, X, missing)}")
+        if kind == "O" and not (classes[:-1] < classes[1:]).all():
+            raise ValueError(f"y has labels that have no order, such as {values[0]!r}")
         if kind == "f" and (classes % 1 != 0).any() and len(classes) > max(2, len(values) // 2):
             raise ValueError(
                 "Unknown label type: continuous. y holds fractions that hardly repeat, which is a regression target"
             )
         if len(classes) < 2:
-            raise ValueError(f"y has 1 class, {classes[0]!r}; at least two are needed")
+            raise ValueError(f"y has 1 class, {classes.tolist()[0]!r}; at least two are needed")
         return classes
 
     def encode(self, y: Targets, X: Sequences, name: str = "y") -> FloatArray:
@@ -112,6 +114,16 @@ class Labels:
         ]
 
 
+def check_labels_to_score(y: Targets, X: Sequences, classes: NDArray[Any]) -> None:
+    """Refuse labels that are missing, or of another kind than the classes: all would count as wrong."""
+    missing = np.array(y.values != y.values, dtype=bool)
+    missing = missing if missing.ndim == 1 else np.asarray(missing.any(axis=1))
+    if missing.any():
+        raise ValueError(f"y contains NaN: {where(y, X, missing)}")
+    if object not in (y.values.dtype, classes.dtype) and is_text(y.values) != is_text(classes):
+        raise ValueError(f"y has labels of dtype {y.values.dtype}, but the model has classes of dtype {classes.dtype}")
+
+
 def where(y: Targets, X: Sequences, chosen: NDArray[np.bool_], name: str = "y") -> str:
     """The first of the chosen targets and where the user finds it."""
     k = int(np.argmax(chosen))
@@ -125,6 +137,13 @@ def where(y: Targets, X: Sequences, chosen: NDArray[np.bool_], name: str = "y") 
 
 def encode_values(y: Targets, X: Sequences, name: str = "y") -> FloatArray:
     """Values (n_rows, n_outputs) to be met; one a sequence holds for all its rows."""
+    values = real_values(y, X, name)
+    values = values.reshape(len(values), -1)
+    return np.repeat(values, X.lengths, axis=0) if y.per_sequence else values
+
+
+def real_values(y: Targets, X: Sequences, name: str = "y") -> FloatArray:
+    """The targets as finite numbers."""
     kind = y.values.dtype.kind
     if kind not in "biufO":
         raise ValueError(f"{name} must hold real numbers, got dtype {y.values.dtype}")
@@ -132,11 +151,11 @@ def encode_values(y: Targets, X: Sequences, name: str = "y") -> FloatArray:
         values = np.asarray(y.values, dtype=np.float64)
     except (TypeError, ValueError, OverflowError) as error:
         raise ValueError(f"{name} must hold real numbers: {error}") from None
-    odd = ~np.isfinite(values if values.ndim == 1 else values.sum(axis=1))
+    odd: NDArray[np.bool_] = ~np.isfinite(values)
+    odd = odd if odd.ndim == 1 else np.asarray(odd.any(axis=1))
     if odd.any():
         raise ValueError(f"{name} contains NaN or infinity: {where(y, X, odd, name)}")
-    values = values.reshape(len(values), -1)
-    return np.repeat(values, X.lengths, axis=0) if y.per_sequence else values
+    return values
 
 
 def with_weights(y: Targets, sample_weight: Any, X: Sequences, name: str = "sample_weight") -> Targets:

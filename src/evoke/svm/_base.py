@@ -16,6 +16,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from evoke import _svm
 from evoke.persistent import Persistent, check_flags, check_kernel, check_values
+from evoke.scores import r_squared
 from evoke.sequences import to_array, to_float, to_targets
 
 _INT32_MAX = 2**31 - 1
@@ -265,6 +266,29 @@ class Regression(RegressorMixin):
         check_is_fitted(self)
         values = self._decide(X, self.dual_coef_.T)
         return values[:, 0] if self._single_output else values
+
+    def score(self, X, y, sample_weight=None):
+        """R^2 of the predictions, averaged over the outputs.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,) or (n_samples, n_outputs)
+        sample_weight : array-like of shape (n_samples,), optional
+            Not negative and not all zero.
+
+        Returns
+        -------
+        float
+            -inf where it is beyond what float64 can hold.
+        """
+        predicted = self.predict(X)
+        true = check_array(to_float(to_array(y, "y"), "y"), ensure_2d=False, input_name="y")
+        true, predicted = (values[:, 0] if values.shape[1:] == (1,) else values for values in (true, predicted))
+        if true.shape != predicted.shape:
+            raise ValueError(f"y has shape {true.shape}, but the predictions have shape {predicted.shape}")
+        weights = None if sample_weight is None else check_weights(sample_weight, len(true))
+        return r_squared(true, predicted, weights)
 
 
 def _effective_gamma(gamma, X):
