@@ -10,7 +10,7 @@ IN_TEST := PATH="$(CURDIR)/$(TEST)/bin:$$PATH"
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .NOTPARALLEL:
-.PHONY: help demo test lint format ctest wheel pytest docs installed analyze bench dev clean check-tools
+.PHONY: help demo test lint format ctest wheel pytest coverage docs installed analyze bench dev clean check-tools
 
 help: ## list these targets
 	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' Makefile | expand -t 10
@@ -46,6 +46,10 @@ wheel: $(TEST)/ready ## sdist and wheel into dist/, checked and tried in an empt
 pytest: installed ## install evoke into .venv-test and run the Python tests (ARGS="-k svm" goes to pytest)
 	$(IN_TEST) python -m pytest $(ARGS)
 
+coverage: installed ## lines of src/evoke that the Python tests run, in subprocesses too; fails below 95 %
+	$(IN_TEST) python $(PIP) 'coverage>=7.10' 'pytest-cov>=7'
+	$(IN_TEST) python -m pytest -m "not distributed" --cov --cov-report=term-missing:skip-covered --cov-fail-under=95 $(ARGS)
+
 docs: installed ## the documentation site, into build/docs; a warning is an error
 	$(IN_TEST) python -m sphinx -W --keep-going -q -b html docs build/docs
 
@@ -65,7 +69,7 @@ dev: check-tools ## editable install with every tool into .venv-dev; it rebuilds
 	PATH="$(CURDIR)/$(DEV)/bin:$$PATH" python $(PIP) --no-build-isolation -e '.[cli,plot,distributed,test]' --config-settings=build-dir=build/dev
 
 clean: ## remove everything the other targets made
-	rm -rf docs/api/generated docs/examples docs/sg_execution_times.rst
+	rm -rf docs/api/generated docs/examples docs/sg_execution_times.rst .coverage*
 	rm -rf build dist $(DEMO) $(DEV) $(TEST) .hypothesis .mypy_cache .pytest_cache .ruff_cache
 
 check-tools:

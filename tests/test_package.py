@@ -76,6 +76,12 @@ def test_import_leaves_subnormal_numbers_alone():
     assert float(result.stdout) == 1e-310 / 2 > 0
 
 
+def test_names_are_listed_before_they_are_loaded():
+    code = "import evoke; print(*dir(evoke)); assert not hasattr(evoke, 'nothing')"
+    names = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
+    assert set(evoke.__all__) <= set(names)
+
+
 def test_import_loads_nothing_heavy():
     code = "import sys, evoke; print(*sys.modules)"
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
