@@ -91,8 +91,9 @@ def results_full(reproductions: list[tuple[int, str, str]], suffix: str = "") ->
             runs[0]["evaluations"], f"{np.median([run['seconds'] for run in runs]):.2f}",
         ])  # fmt: skip
     head = [
-        "trained on", "readout", "preset", "mean", "median", "quartiles", "worst", "best", f"at {result['config']['test_max']}",
-        "below N", "failed", "n = 10,000", "n = 100,000", "n = 1,000,000", "evaluations", "seconds, median",
+        "trained on", "readout", "preset", "mean", "median", "quartiles", "worst", "best",
+        f"at {result['config']['test_max']}", "below N", "failed", "n = 10,000", "n = 100,000", "n = 1,000,000",
+        "evaluations", "seconds, median",
     ]  # fmt: skip
     return markdown(head, rows) + f"\n{seeds_of(result)}; {versions(result['config'])}.\n"
 
@@ -116,8 +117,8 @@ def sines() -> str:
                 f"{result['n_diverged']} of {len(sse)}", f"{result['mean_one_step_sse']:.2g}",
                 result["runs"][0]["evaluations"], f"{np.median([run['seconds'] for run in result['runs']]):.2f}",
             ])  # fmt: skip
-    head = ["readout", "preset", "mean", "median", "quartiles", "worst", "diverged", "one step ahead, mean", "evaluations",
-            "seconds, median"]  # fmt: skip
+    head = ["readout", "preset", "mean", "median", "quartiles", "worst", "diverged", "one step ahead, mean",
+            "evaluations", "seconds, median"]  # fmt: skip
     published = ", ".join(f"{name} {value}" for name, value in result["published"].items())
     return markdown(head, rows) + (
         f"\nPublished means of 20 runs: {published}. A linear window of 40 steps: {result['linear_window_sse']:.2g}. "
