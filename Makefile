@@ -10,7 +10,7 @@ IN_TEST := PATH="$(CURDIR)/$(TEST)/bin:$$PATH"
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .NOTPARALLEL:
-.PHONY: help demo test lint format ctest wheel pytest coverage docs installed analyze bench dev clean check-tools
+.PHONY: help demo test lint format ctest instructions wheel pytest coverage docs installed analyze bench dev clean check-tools
 
 help: ## list these targets
 	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' Makefile | expand -t 10
@@ -21,7 +21,7 @@ demo: check-tools ## install evoke into .venv and reproduce the a^n b^n c^n expe
 	$(DEMO)/bin/python $(PIP) '.[cli]'
 	$(DEMO)/bin/evoke reproduce anbncn
 
-test: lint ctest wheel docs pytest ## all checks: lint, C tests under sanitizers, instruction counts, sdist and wheel, documents, pytest
+test: lint ctest instructions wheel docs pytest ## all checks: lint, C tests under sanitizers, instruction counts, sdist and wheel, documents, pytest
 
 lint: $(TEST)/ready ## ruff, cython-lint, clang-format, codespell, mypy
 	$(IN_TEST) ruff check

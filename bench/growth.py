@@ -22,7 +22,7 @@ from evoke.svm import SVC
 
 Candidates = dict[str, Callable[[int], Any]]
 
-ROUNDS = 3  # large sizes need no more, and their memory is allocated anew in each
+ROUNDS, LARGE = 3, 5000  # from LARGE rows on a single round, after two that warm up: ThunderSVM takes long
 LONGEST_FOR_PEERS = 20_000  # steps: beyond it, seconds
 NOTE = """Medians. The exponent is the slope of the logarithms over the upper half of the sizes, where what a call
 costs in any case has become small.""".replace("\n", " ")
@@ -54,7 +54,7 @@ def grow(
     for size in sizes:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # our solver finishes what ThunderSVM began
-            times = paired(make(size), ROUNDS)
+            times = paired(make(size), 1 if name == "rows" and size >= LARGE else ROUNDS)
         for candidate in times.cpu:
             taken.setdefault(candidate, {})[size] = times.seconds(candidate, 1e-3)[1].median
     for size in sizes:

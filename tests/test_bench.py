@@ -65,6 +65,14 @@ def test_every_benchmark_runs(name, tmp_path, capsys):
     assert (tmp_path / "again" / "benchmarks.md").read_text() == page
 
 
+def test_the_page_of_the_documentation_is_that_of_the_results(tmp_path):
+    docs = Path(__file__).parents[1] / "docs"
+    run.main(["--from", str(docs / "results" / "benchmarks.json"), "--report", str(tmp_path)])
+    assert (tmp_path / "benchmarks.md").read_text() == (docs / "benchmarks.md").read_text()
+    written = {path.name for path in (tmp_path / "figures").iterdir()}
+    assert written <= {path.name for path in (docs / "figures").iterdir()}
+
+
 def test_numbers_of_a_file_need_somewhere_to_go(capsys):
     with pytest.raises(SystemExit):
         run.main(["--from", "numbers.json"])
