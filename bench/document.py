@@ -77,7 +77,7 @@ def peers_ahead(reports: dict[str, Report]) -> str:
     for name, report in reports.items():
         for table in report.tables:
             for row in table.rows:
-                label = ", ".join(f"{k} {v}" if not isinstance(v, str) else v for k, v in row.items() if plain(k, v))
+                label = ", ".join(f"{k} {v}" if str(v).isdigit() else v for k, v in row.items() if plain(k, v))
                 for column, value in row.items():
                     ratio = median(value)
                     if re.search(r" / (evoke|core)\b", column) and ratio is not None and ratio < 1.0:
@@ -88,9 +88,8 @@ def peers_ahead(reports: dict[str, Report]) -> str:
 
 def plain(column: str, value: Any) -> bool:
     """Whether a cell names what the row is about: text or a whole number, no measurement."""
-    return isinstance(value, (str, int)) and not re.search(r" / |, (ms|us|s)\b|limit|problems|^-$", f"{column}") and (
-        value != "-"
-    )
+    measured = re.search(r" / |, (ms|us|s)\b|limit|bandwidth|problems", column)
+    return isinstance(value, (str, int)) and value != "-" and not measured
 
 
 def median(value: Any) -> float | None:
