@@ -273,7 +273,9 @@ class Regression(RegressorMixin):
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
+            Rows, finite.
         y : array-like of shape (n_samples,) or (n_samples, n_outputs)
+            The true values.
         sample_weight : array-like of shape (n_samples,), optional
             Not negative and not all zero.
 
