@@ -20,7 +20,7 @@ __all__ = ["LANES", "evaluator", "in_threads", "slices", "spread"]
 
 FloatArray = NDArray[np.float64]
 
-LANES = 8  # networks that the core evaluates side by side: slices are whole blocks
+LANES = 8  # networks that the core evaluates side by side; slices are cut at every half block at the least
 
 # How often work is tried whose workers die. It is a pure function: to do it again is safe.
 TRIES = 3
@@ -103,9 +103,13 @@ class _Threads(ThreadPoolExecutor):
 
 
 def slices(genomes: FloatArray, n: int) -> list[FloatArray]:
-    """The population in up to n parts of whole blocks, as even as they can be."""
-    n_blocks = -(-len(genomes) // LANES)
-    cuts = sorted({round(k * n_blocks / n) * LANES for k in range(n)} - {0, n_blocks * LANES})
+    """The population in up to n parts, as even as whole half blocks can be.
+
+    Half a block costs the forward pass as much as a whole one, but most of the work are the readouts, one a network.
+    """
+    half = LANES // 2
+    n_halves = -(-len(genomes) // half)
+    cuts = sorted({round(k * n_halves / n) * half for k in range(n)} - {0, n_halves * half})
     return np.split(genomes, cuts)
 
 
