@@ -59,15 +59,16 @@ def assert_same(a, b):
 
 
 @given(st.integers(1, 100), st.integers(1, 20))
-def test_slices_are_whole_blocks_in_order(n_networks, n):
+def test_slices_are_whole_half_blocks_in_order(n_networks, n):
     genomes = np.arange(float(n_networks)).reshape(-1, 1, 1)
     parts = slices(genomes, n)
     np.testing.assert_array_equal(np.concatenate(parts), genomes)
-    n_blocks = -(-n_networks // LANES)
-    assert len(parts) == min(n, n_blocks)
-    assert all(len(part) % LANES == 0 for part in parts[:-1])
-    blocks = [-(-len(part) // LANES) for part in parts]
-    assert min(blocks) >= 1 and max(blocks) - min(blocks) <= 1
+    half = LANES // 2
+    n_halves = -(-n_networks // half)
+    assert len(parts) == min(n, n_halves)
+    assert all(len(part) % half == 0 for part in parts[:-1])
+    halves = [-(-len(part) // half) for part in parts]
+    assert min(halves) >= 1 and max(halves) - min(halves) <= 1
 
 
 # ---- the loop
