@@ -7,8 +7,8 @@ string after string does. The biases of the gates, which we do not know, start a
 (output). The seeds are trained side by side.
 
 Modern: `nn.LSTM` of ten cells and a linear layer, cross entropy, Adam with a rate that falls to 0 along a cosine,
-clipped gradients. The first rate and the number of cells are the best of 0.003, 0.01, 0.03 and 5, 10, 20 on the seeds
-1000 to 1002.
+clipped gradients. The first rate and the number of cells are the best of four pairs tried on seed 1000: no thorough
+search.
 """
 
 from __future__ import annotations
