@@ -4,11 +4,15 @@ Figures are drawn without a screen and closed after each test.
 """
 
 import os
+import signal
 import subprocess
 import sys
 
 import pytest
 from hypothesis import settings
+
+# A job in the background has Ctrl-C ignored, and its children inherit that: the tests of interrupts would wait in vain.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 os.environ["MPLBACKEND"] = "Agg"
 
