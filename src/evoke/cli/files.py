@@ -36,7 +36,7 @@ def check_target(path: Path) -> Path:
         real = Path(os.path.realpath(path))
         temporary = temporary_beside(real)
         temporary.touch(exist_ok=False)
-        temporary.unlink()
+        temporary.unlink(missing_ok=True)  # another process may take it for one that was left behind
     except OSError as error:
         raise click.ClickException(f"cannot write {path}: {error.strerror}") from None
     return real
