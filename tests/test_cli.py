@@ -414,7 +414,7 @@ def test_interrupt_of_all_keeps_what_is_done(here, tmp_path, monkeypatch):
 
     monkeypatch.setattr(reproduce, "anbncn", anbncn)
     done = here(*ALL, "--out", str(tmp_path))
-    assert done.returncode == 1
+    assert done.returncode == 130
     assert done.stderr == (
         f"Error: interrupted, 2 of 18 experiments done; {STEMS[2]}: interrupted, 0 of 1 runs finished; seed 0: "
         f"interrupted after 1 generations, best fitness 0.5; written to {tmp_path / 'report.md'}\n"
@@ -520,7 +520,7 @@ def test_interrupt_of_all(tmp_path):
     assert "1/18 anbncn-N10-paper-svm, run 1/20" in terminal.shown
     terminal.process.send_signal(signal.SIGINT)
     status, stdout = terminal.finish()
-    assert status == 1
+    assert status == 130
     assert "Traceback" not in terminal.shown
     assert "Error: interrupted, 0 of 18 experiments done" in terminal.shown
     assert stdout == (tmp_path / "report.md").read_text()
@@ -534,7 +534,7 @@ def test_interrupt(tmp_path, number, jobs):
     terminal.wait_for("fitness ")
     terminal.process.send_signal(number)
     status, stdout = terminal.finish()
-    assert status == 1
+    assert status == 130
     assert "Traceback" not in terminal.shown
     assert "Error: interrupted, 0 of 100000 runs finished; seed " in terminal.shown
     assert f"written to {target}" in terminal.shown.replace("\r\n", "")

@@ -471,7 +471,7 @@ def test_an_interrupt_keeps_the_best_so_far(here, data, tmp_path, number):
     terminal.wait_for(r"fitness \d")
     terminal.process.send_signal(number)
     status, stdout = terminal.finish()
-    assert status == 1
+    assert status == 130
     assert "Traceback" not in terminal.shown
     shown = terminal.shown.replace("\r\n", "")
     assert "Error: interrupted after " in shown
@@ -483,11 +483,36 @@ def test_an_interrupt_keeps_the_best_so_far(here, data, tmp_path, number):
     assert here("predict", out, data).returncode == 0
 
 
-def test_an_interrupt_before_there_is_anything(here, data, tmp_path, monkeypatch):
+def test_an_interrupt_before_there_is_anything(here, data, model, monkeypatch):
     def fit(self, X, y):
         raise KeyboardInterrupt
 
+    before = model.read_bytes()
     monkeypatch.setattr(EvokeClassifier, "fit", fit)
-    done = here("fit", data, "--target", "side", "--task", "classify", "--features", "step", "-o", tmp_path / "a.evk")
-    assert_one_line(done, 1, "nothing written")
-    assert_clean(tmp_path, "data.csv")
+    done = here("fit", data, "--target", "side", "--task", "classify", "--features", "step", "-o", model)
+    assert_one_line(done, 130, "interrupted before the first generation was done; nothing written")
+    assert model.read_bytes() == before
+    assert_clean(model.parent, "data.csv", "model.evk")
+
+
+@pytest.mark.parametrize("command", ["fit", "predict", "info"])
+@pytest.mark.parametrize("place", ["click", "evoke.cli", "numpy", "sklearn.base", "evoke.arrays"])
+def test_an_interrupt_of_an_import(data, model, place, command):
+    """A real signal at the moment at which a module is looked for."""
+    code = (
+        "import os, signal, sys\nfrom evoke.__main__ import main\nplace = sys.argv.pop(1)\n"
+        "class Finder:\n    def find_spec(name, *_):\n"
+        "        if name == place:\n            os.kill(os.getpid(), signal.SIGINT)\n"
+        "sys.meta_path.insert(0, Finder)\nsys.exit(main())\n"
+    )
+    out = model.with_name("out.csv")
+    arguments = {
+        "fit": ["fit", data, "--target", "side", "--features", "step", "-o", out], "info": ["info", model],
+        "predict": ["predict", model, data, "-o", out],
+    }[command]  # fmt: skip
+    done = subprocess.run(
+        [sys.executable, "-c", code, place, *map(str, arguments)], capture_output=True, text=True, check=False
+    )
+    assert_one_line(done, 130, "interrupted")
+    assert done.stderr == "Error: interrupted\n"
+    assert not out.exists()

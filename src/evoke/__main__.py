@@ -11,15 +11,19 @@ __all__ = ["main"]
 
 def main() -> int:
     """Run the command line, or say how to install what it needs."""
-    if any(find_spec(package) is None for package in ("click", "rich")):
-        print('evoke: the command line needs more packages: pip install "click>=8.1" "rich>=13.7"', file=sys.stderr)
-        return 1
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # to be told to end is to be interrupted
     try:
+        if any(find_spec(package) is None for package in ("click", "rich")):
+            print(
+                'evoke: the command line needs more packages: pip install "click>=8.1" "rich>=13.7"', file=sys.stderr
+            )
+            return 1
         from evoke.cli import cli
-    except KeyboardInterrupt:
-        return 1
-    return cli(prog_name="evoke")
+
+        return cli(prog_name="evoke")
+    except KeyboardInterrupt:  # outside all commands, which tell what they have kept
+        print("Error: interrupted", file=sys.stderr)
+        return 130
 
 
 if __name__ == "__main__":

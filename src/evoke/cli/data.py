@@ -67,6 +67,8 @@ def fit(**arguments: Any) -> None:
     Networks are judged on the last half of the sequences, of a single one on the last half of its rows; another part is
     held out with -p validation=0.3. Of sequences sorted by label, shuffle the order first.
 
+    Ctrl-C ends the run early: the model is that of the best network so far, and the exit status 130.
+
     Missing values (empty cells, NA, NaN, null, None) are refused with their rows; row 1 of CSV is its header.
     """
     with one_line_errors(), few_warnings():

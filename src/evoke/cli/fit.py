@@ -12,7 +12,7 @@ from sklearn.base import is_classifier
 from evoke.base import n_trained_on
 from evoke.cli import columns as roles
 from evoke.cli.files import check_targets
-from evoke.cli.manners import print_text
+from evoke.cli.manners import Interrupted, print_text
 from evoke.cli.pictures import check_drawable, draw
 from evoke.cli.settings import make_estimator
 from evoke.cli.tables import Format, Table, read_table, some
@@ -58,7 +58,7 @@ def run(
     print_text(_summary(model, table, columns, groups))
     written = f"written to {', '.join(str(path) for path in (out, plot) if path is not None)}"
     if interrupted:
-        raise click.ClickException(f"interrupted after {len(model.history_)} generations, the best so far {written}")
+        raise Interrupted(f"interrupted after {len(model.history_)} generations, the best so far {written}")
     print_text(f"{written}\n")
 
 
@@ -71,7 +71,7 @@ def _evolve(model: Any, data: Any, checkpoint: Path | None) -> bool:
         model.set_params(callbacks=callbacks).fit(*data)
     except KeyboardInterrupt:
         if not hasattr(model, "readout_"):
-            raise click.ClickException("interrupted before the first generation was done; nothing written") from None
+            raise Interrupted("interrupted before the first generation was done; nothing written") from None
         return True
     return False
 

@@ -12,14 +12,22 @@ from typing import Any
 
 import click
 
-__all__ = ["PoliteGroup", "few_warnings", "one_line_errors", "print_text"]
+__all__ = ["Interrupted", "PoliteGroup", "few_warnings", "one_line_errors", "print_text"]
+
+
+class Interrupted(click.ClickException):
+    """Ctrl-C, or SIGTERM, before a command was done; the message says what is kept."""
+
+    exit_code = 130  # as shells have it
 
 
 @contextmanager
 def one_line_errors() -> Iterator[None]:
-    """What can go wrong without a fault of the program is told in one line, exit status 1."""
+    """What can go wrong without a fault of the program is told in one line, exit status 1; interrupts too, 130."""
     try:
         yield
+    except KeyboardInterrupt:
+        raise Interrupted("interrupted") from None
     except (ArithmeticError, ImportError, MemoryError, OSError, RuntimeError, ValueError) as error:
         raise click.ClickException(" ".join(str(error).split()) or type(error).__name__) from None
 
@@ -29,6 +37,7 @@ def few_warnings() -> Iterator[None]:
     """One line on stderr for each kind of warning: a solver may have the same to say of thousands of networks."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("default")
+        warnings.simplefilter("ignore", ResourceWarning)  # an interrupted import leaves files open
         try:
             yield
         finally:

@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from evoke.cli.files import Target, check_folder, check_target, check_targets, write
-from evoke.cli.manners import few_warnings, one_line_errors, print_text
+from evoke.cli.manners import Interrupted, few_warnings, one_line_errors, print_text
 from evoke.cli.pictures import check_drawable, draw
 from evoke.cli.progress import progress_bar
 
@@ -102,7 +102,8 @@ def _one(
         reasons.append("no run to draw")
     if reasons:
         files = ", ".join(map(str, written))
-        raise click.ClickException("; ".join([*reasons, f"written to {files}" if files else "nothing written"]))
+        error = Interrupted if result["interrupted"] else click.ClickException
+        raise error("; ".join([*reasons, f"written to {files}" if files else "nothing written"]))
 
 
 @reproduce.command("all")
@@ -152,7 +153,8 @@ def all_experiments(out: Path, test_max: int, **arguments: Any) -> None:
         done = sum(not result["interrupted"] for result in results)
         reasons.insert(0, f"interrupted, {done} of {len(stems)} experiments done")
     if reasons:
-        raise click.ClickException("; ".join([*reasons, f"written to {report}"]))
+        error = Interrupted if interrupted else click.ClickException
+        raise error("; ".join([*reasons, f"written to {report}"]))
 
 
 def _result(task: str, arguments: dict[str, Any], title: str = "") -> dict[str, Any]:
