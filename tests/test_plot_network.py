@@ -184,3 +184,12 @@ def test_kernel_with_one_label_a_sequence():
 def test_bad_rows_are_named(more, message):
     with pytest.raises(ValueError, match=f"^{message}"):
         KernelMatrixDisplay.from_activations(**{"activations": np.zeros((3, 2))} | more)
+
+
+def test_a_matrix_too_large_to_be_drawn_is_refused_at_once(monkeypatch):
+    model = EvokeClassifier(n_cells=2, n_generations=1, subpopulation_size=4, random_state=0).fit(*tasks.anbncn(3))
+    monkeypatch.setattr(EvokeClassifier, "transform", lambda self, X: pytest.fail("the work was begun"))
+    with pytest.raises(ValueError, match=r"^X must have at most 3000 steps, .* got 3001$"):
+        KernelMatrixDisplay.from_estimator(model, np.zeros((3001, 4)))
+    with pytest.raises(ValueError, match=r"^activations must have at most 3000 rows, .* got 3001$"):
+        KernelMatrixDisplay.from_activations(np.zeros((3001, 2)))

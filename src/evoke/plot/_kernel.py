@@ -15,6 +15,7 @@ from evoke.sequences import as_sequences, as_targets
 __all__ = ["KernelMatrixDisplay"]
 
 _MOST_GROUPS = 50  # more lines would hide the matrix
+_MOST_ROWS = 3000  # more than there are pixels; the matrix and its picture take 0.7 GB
 
 
 class KernelMatrixDisplay:
@@ -81,9 +82,15 @@ class KernelMatrixDisplay:
             As in `from_activations`.
         ax
             As in `plot`.
+
+        Raises
+        ------
+        ValueError
+            More than 3000 steps.
         """
         check_is_fitted(estimator, "readout_")
         sequences = as_sequences(X, lengths)
+        _check_size("X", len(sequences.rows), "steps")
         parts = np.split(sequences.rows, sequences.offsets[1:-1])
         phi = np.concatenate(estimator.transform(parts))
         labels = None
@@ -132,9 +139,10 @@ class KernelMatrixDisplay:
         Raises
         ------
         ValueError
-            Arrays of other shapes, or activations that are not finite.
+            Arrays of other shapes, more than 3000 rows, or activations that are not finite.
         """
         phi = to_floats("activations", activations, 2)
+        _check_size("activations", len(phi), "rows")
         for name, values in (("support", support), ("labels", labels)):
             if values is not None and len(values) != len(phi):
                 raise ValueError(f"{name} must have the {len(phi)} rows of activations, got {len(values)}")
@@ -190,6 +198,11 @@ class KernelMatrixDisplay:
 
     def _size(self) -> tuple[float, float]:
         return 5.6, 4.8
+
+
+def _check_size(name: str, n: int, what: str) -> None:
+    if n > _MOST_ROWS:
+        raise ValueError(f"{name} must have at most {_MOST_ROWS} {what}, as the matrix is of each with each; got {n}")
 
 
 def _by_class(labels: NDArray[Any], output_names: Any) -> tuple[NDArray[np.intp], NDArray[np.intp], list[str]]:
