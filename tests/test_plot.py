@@ -9,7 +9,7 @@ import pytest
 from sklearn.exceptions import NotFittedError
 
 from evoke import EvokeClassifier, EvokeForecaster, reproduce, tasks
-from evoke.plot import ContinuationDisplay, FreeRunDisplay, HistoryDisplay, check_picture, picture
+from evoke.plot import ContinuationDisplay, FreeRunDisplay, HistoryDisplay, PredictionDisplay, check_picture, picture
 from figures import legend
 
 mpl = pytest.importorskip("matplotlib")
@@ -247,3 +247,66 @@ def test_display_of_a_continuation():
     model = EvokeForecaster(n_generations=2, random_state=0).fit(tasks.superimposed_sines(1, 40))
     display = ContinuationDisplay.from_estimator(model, 7)
     np.testing.assert_array_equal(display.lines_[0].get_ydata(), model.generate(7))
+
+
+def test_display_of_values():
+    predicted, true = np.ones((10, 2)), np.arange(20.0).reshape(10, 2)
+    display = PredictionDisplay.from_predictions(predicted, true, names=["a", "$^$"])
+    assert [ax.get_ylabel() for ax in display.axes_] == ["a", "$^$"]
+    assert legend(display.axes_[0]) == ["target", "predicted"]
+    target, drawn = display.axes_[1].lines
+    np.testing.assert_array_equal(target.get_xydata(), np.column_stack([np.arange(10), true[:, 1]]))
+    np.testing.assert_array_equal(drawn.get_ydata(), predicted[:, 1])
+    assert (display.lines_[1], drawn.get_drawstyle()) == (drawn, "default")
+    display.figure_.canvas.draw()
+    assert PredictionDisplay.from_predictions([0, 1, 1]).lines_[0].get_drawstyle() == "steps-mid"
+
+
+def test_display_of_labels():
+    display = PredictionDisplay.from_predictions(["up", "down", "up"], ["up", "up", "sideways"], classes=["up", "down"])
+    (ax,) = display.axes_
+    assert [label.get_text() for label in ax.get_yticklabels()] == ["up", "down", "sideways"]
+    target, drawn = ax.lines
+    assert target.get_ydata().tolist() == [0.0, 0.0, 2.0]
+    assert drawn.get_ydata().tolist() == [0.0, 1.0, 0.0]
+    assert drawn.get_drawstyle() == "steps-mid"
+    assert PredictionDisplay.from_predictions(["b", "a"]).classes.tolist() == ["a", "b"]
+
+
+def test_display_of_what_an_estimator_says():
+    X, y = tasks.anbncn(4)
+    model = EvokeClassifier(n_cells=2, n_generations=1, subpopulation_size=4, random_state=0).fit(X, y)
+    display = PredictionDisplay.from_estimator(model, X[3], y[3], names="abcT")
+    np.testing.assert_array_equal(display.predicted, model.predict(X)[3])
+    np.testing.assert_array_equal(display.true, y[3])
+    labels = [np.where(part[:, 0] > 0, "yes", "no") for part in y]
+    display = PredictionDisplay.from_estimator(model.fit(X, labels), X[3])
+    assert display.classes.tolist() == ["no", "yes"]
+    with pytest.raises(ValueError, match=r"^estimator must have been fitted with a target a step"):
+        PredictionDisplay.from_estimator(model.fit(X, ["a", "b", "a", "b"]), X[3])
+    with pytest.raises(NotFittedError):
+        PredictionDisplay.from_estimator(EvokeClassifier(), X[3])
+
+
+@pytest.mark.parametrize("predicted, more, message", [
+    ([], {}, "y_predicted must be (n_steps,)"), (np.zeros((2, 2, 2)), {}, "y_predicted must be (n_steps,)"),
+    (Y, {"y_true": Y[1:]}, "y_true must have the shape of y_predicted, (60, 1), got (59, 1)"),
+    (Y, {"names": ["a", "b"]}, "names must be 1"),
+])  # fmt: skip
+def test_bad_predictions_are_named(predicted, more, message):
+    with pytest.raises(ValueError) as refused:
+        PredictionDisplay.from_predictions(predicted, **more)
+    assert str(refused.value).startswith(message)
+
+
+def test_several_displays_in_one_picture():
+    drawn = []
+
+    def draw(figure):
+        drawn.append(ContinuationDisplay.from_series(Y, axes=figure))
+        return drawn[-1]
+
+    assert picture({"a": draw, "$^$": draw}).startswith(b"\x89PNG")
+    figure = drawn[0].figure_.figure
+    assert [part.get_suptitle() for part in figure.subfigs] == ["a", "$^$"]
+    assert figure.get_size_inches().tolist() == [9.0, 2 * (0.8 + 1.8)]

@@ -38,6 +38,7 @@ def _reading(command: Any) -> Any:
 
 _OUT = click.option("-o", "--out", type=Target(), help="Write the table to this file: .csv, .tsv or .parquet.")
 _PLOT = click.option("--plot", type=Target(), help="Draw it to this file; FILE.png, .svg, ...")
+_PLOT_FIRST = click.option("--plot", type=Target(), help="Draw the first 6 sequences to this file; FILE.png, .svg, ...")
 
 
 @click.command()
@@ -82,6 +83,7 @@ def fit(**arguments: Any) -> None:
 @click.argument("data", type=_SOURCE)
 @_OUT
 @click.option("--decisions", is_flag=True, help="Add the decision values of a classifier.")
+@_PLOT_FIRST
 @_reading
 def predict(**arguments: Any) -> None:
     """Predict with a model of "evoke fit".
@@ -89,6 +91,8 @@ def predict(**arguments: Any) -> None:
     Writes a table of predictions under the names of the targets, as CSV to stdout or to a file: one row for each row of
     DATA in its order, or one for each sequence if the model was trained so, with the sequence in front. A forecaster
     predicts each row from those before it; "evoke generate" lets it run freely.
+
+    The figure shows the predictions over time, and the targets too if DATA has them.
     """
     with one_line_errors(), few_warnings():
         from evoke.cli.predict import run
@@ -102,7 +106,7 @@ def predict(**arguments: Any) -> None:
 @click.option("--context", type=_SOURCE, help="Table of the series to be continued.")
 @click.option("--inputs", type=_SOURCE, help="Table of the external inputs in the steps to go, if the model has some.")
 @_OUT
-@_PLOT
+@_PLOT_FIRST
 @_reading
 def generate(**arguments: Any) -> None:
     """Go on with a series by a forecaster's own output.

@@ -13,7 +13,7 @@ import numpy as np
 from evoke.cli.columns import Columns, Groups, find, target_values
 from evoke.cli.files import check_targets
 from evoke.cli.models import load_model
-from evoke.cli.pictures import check_drawable, draw
+from evoke.cli.pictures import check_drawable, draw_sequences
 from evoke.cli.tables import Format, Table, check_format, read_table, some, write_table
 
 __all__ = ["run"]
@@ -40,16 +40,14 @@ def run(
     of_inputs = replace(columns, targets=[], sequence=None if one else columns.sequence)
     ahead = None if inputs is None else _read(inputs, of_inputs, Format(**form))
     continued = dict(_continued(told, ahead, columns, steps))
-    if real_plot is not None and len(continued) > 1:
-        raise click.UsageError(f"--plot draws one sequence, --context has {len(continued)}")
     runs = [estimator.generate(steps, **arguments) for arguments in continued.values()]
     values = np.concatenate(runs).reshape(steps * len(runs), -1)
     found = dict(zip(columns.targets, values.T, strict=True))
     if not one:
         found = {columns.sequence: np.repeat(np.array(list(continued), dtype=object), steps)} | found
     if real_plot is not None:
-        ((_, arguments),) = continued.items()
-        _draw(runs[0], arguments["context"], columns, real_plot)
+        pairs = zip(runs, (arguments["context"] for arguments in continued.values()), strict=True)
+        _draw(dict(zip(continued, pairs, strict=True)), columns, real_plot)
     write_table(found, real_out)
 
 
@@ -95,10 +93,12 @@ def _continued(
         yield name, {"context": values, "X": X}
 
 
-def _draw(generated: Array, context: Array | None, columns: Columns, path: Path) -> None:
+def _draw(series: dict[Any, tuple[Array, Array | None]], columns: Columns, path: Path) -> None:
     from evoke.plot import ContinuationDisplay
 
-    draw(
-        lambda figure: ContinuationDisplay.from_series(generated, context=context, names=columns.targets, axes=figure),
-        path,
-    )
+    draw_sequences(
+        lambda figure, generated, context: ContinuationDisplay.from_series(
+            generated, context=context, names=columns.targets, axes=figure
+        ),
+        series, path,
+    )  # fmt: skip

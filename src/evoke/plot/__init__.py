@@ -8,6 +8,7 @@ from evoke.plot._free_run import FreeRunDisplay
 from evoke.plot._generalisation import GeneralisationDisplay
 from evoke.plot._history import HistoryDisplay
 from evoke.plot._kernel import KernelMatrixDisplay
+from evoke.plot._prediction import PredictionDisplay
 
 __all__ = [
     "AcceptanceDisplay",
@@ -17,6 +18,7 @@ __all__ = [
     "GeneralisationDisplay",
     "HistoryDisplay",
     "KernelMatrixDisplay",
+    "PredictionDisplay",
     "check_picture",
     "picture",
 ]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from io import BytesIO
 from typing import Any, Protocol
 
@@ -90,13 +90,14 @@ def check_picture(kind: str) -> None:
         raise ValueError(f"a figure can be one of {', '.join(sorted(known))}, not {kind!r}")
 
 
-def picture(draw: Callable[[Any], Display], kind: str = "png") -> bytes:
-    """A display as a file; needs no screen and leaves pyplot alone.
+def picture(draw: Callable[[Any], Display] | Mapping[str, Callable[[Any], Display]], kind: str = "png") -> bytes:
+    """A display, or several of one kind, as a file; needs no screen and leaves pyplot alone.
 
     Parameters
     ----------
-    draw : callable
-        Makes the display in the Matplotlib Figure that it is given.
+    draw : callable, or mapping of str to callable
+        Makes the display in the Matplotlib Figure that it is given. Of a mapping, the displays stand one below the
+        other, each in a SubFigure with its title.
     kind : str, default="png"
         See `check_picture`.
 
@@ -114,7 +115,14 @@ def picture(draw: Callable[[Any], Display], kind: str = "png") -> bytes:
     from matplotlib.figure import Figure
 
     figure = Figure(layout="constrained")
-    figure.set_size_inches(draw(figure)._size())
+    if isinstance(draw, Mapping):
+        sizes, parts = [], figure.subfigures(len(draw), squeeze=False).flat
+        for part, (title, draw_part) in zip(parts, draw.items(), strict=True):
+            sizes.append(draw_part(part)._size())
+            part.suptitle(title, parse_math=False)
+        figure.set_size_inches(max(width for width, _ in sizes), sum(height for _, height in sizes))
+    else:
+        figure.set_size_inches(draw(figure)._size())
     file = BytesIO()
     figure.savefig(file, format=kind, dpi=150)
     return file.getvalue()

@@ -125,7 +125,7 @@ class ContinuationDisplay:
             time = np.arange(n_steps + 1 - len(values), n_steps + 1)
             marker = "." if len(values) == 1 else None
             self.lines_ += ax.plot(time, values, color=COLOURS[0], linewidth=1.4, marker=marker, label="generated")
-            ax.set_ylabel(name)
+            ax.set_ylabel(name, parse_math=False)
             ax.margins(x=0.01)
             ax.xaxis.get_major_locator().set_params(integer=True)
         self.axes_[0].legend(loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=2, fontsize="small", frameon=False)
