@@ -9,8 +9,10 @@
         .logistic = evk_logistic_##isa, \
         .tanh = evk_tanh_##isa, \
         .tanpi = evk_tanpi_##isa, \
-        .lstm_step = evk_lstm_step_##isa, \
-        .lstm_step_lanes = evk_lstm_step_lanes_##isa, \
+        .lstm_networks = evk_lstm_networks_##isa, \
+        .lstm_networks_apart = evk_lstm_networks_apart_##isa, \
+        .lstm_sequences = evk_lstm_sequences_##isa, \
+        .lstm_cells = evk_lstm_cells_##isa, \
         .gram_row = evk_gram_row_##isa, \
         .gram_fill = evk_gram_fill_##isa, \
         .gram_diagonal = evk_gram_diagonal_##isa, \

@@ -13,10 +13,16 @@
     X(void, logistic, (const double *x, size_t n, double *y)) \
     X(void, tanh, (const double *x, size_t n, double *y)) \
     X(void, tanpi, (const double *x, size_t n, double *y)) \
-    X(void, lstm_step, \
+    X(void, lstm_networks, \
       (const evk_lstm *net, const double *weights, const double *x, const double *phi_before, double *state, \
        double *phi)) \
-    X(void, lstm_step_lanes, \
+    X(void, lstm_networks_apart, \
+      (const evk_lstm *net, const double *weights, const double *x, const double *phi_before, double *state, \
+       double *phi)) \
+    X(void, lstm_sequences, \
+      (const evk_lstm *net, const double *weights, const double *x, const double *phi_before, double *state, \
+       double *phi)) \
+    X(void, lstm_cells, \
       (const evk_lstm *net, const double *weights, const double *x, const double *phi_before, double *state, \
        double *phi)) \
     X(void, gram_row, \

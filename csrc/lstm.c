@@ -3,47 +3,66 @@
 #include "kernels.h"
 #include "vecmath.h"
 
-static inline __attribute__((always_inline)) void step(const evk_lstm *net, const double *weights, const double *x,
-                                                       size_t x_stride, const double *phi_before, double *state,
-                                                       double *phi)
+#define EVK_INLINE static inline __attribute__((always_inline))
+
+/* net inputs of a cell and of its gates */
+typedef struct { pk z, i, f, o; } pk_nets;
+
+/* A value a lane, or one for all lanes where the stride from one source to the next is 1. */
+EVK_INLINE pk spread(const double *p, size_t stride) { return stride == 1 ? pk_set1(*p) : pk_load(p); }
+
+EVK_INLINE pk_nets add_sources(pk_nets net, const double *w, size_t w_stride, const double *u, size_t u_stride,
+                               size_t n)
+{
+    for (size_t k = 0; k < n; k++, w += 4 * w_stride) {
+        const pk source = spread(u + k * u_stride, u_stride);
+        net.z = pk_fma(spread(w, w_stride), source, net.z);
+        net.i = pk_fma(spread(w + w_stride, w_stride), source, net.i);
+        net.f = pk_fma(spread(w + 2 * w_stride, w_stride), source, net.f);
+        net.o = pk_fma(spread(w + 3 * w_stride, w_stride), source, net.o);
+    }
+    return net;
+}
+
+/* One step. The sums run over the sources in the same order whatever the lanes are, so that the bits of a network do
+ * not depend on how it is laid out. */
+EVK_INLINE void step(const evk_lstm *net, size_t n_packs, const double *w, size_t w_stride, const double *x,
+                     size_t x_stride, const double *phi_before, size_t phi_stride, double *state, double *phi)
 {
     const size_t n_inputs = net->n_inputs, n_cells = net->n_cells;
-    const double *w = weights;
-    for (size_t c = 0; c < n_cells; c++) {
-        /* net input of the cell and its three gates: bias, then external inputs, then the cells' last outputs */
-        pk z = pk_set1(0.0), i = pk_set1(net->input_bias), f = pk_set1(net->forget_bias), o = pk_set1(net->output_bias);
-        for (size_t k = 0; k < n_inputs; k++, w += 4 * EVK_LANES) {
-            const pk u = x_stride == 1 ? pk_set1(x[k]) : pk_load(x + k * x_stride);
-            z = pk_fma(pk_load(w), u, z);
-            i = pk_fma(pk_load(w + EVK_LANES), u, i);
-            f = pk_fma(pk_load(w + 2 * EVK_LANES), u, f);
-            o = pk_fma(pk_load(w + 3 * EVK_LANES), u, o);
-        }
-        for (size_t k = 0; k < n_cells; k++, w += 4 * EVK_LANES) {
-            const pk u = pk_load(phi_before + k * EVK_LANES);
-            z = pk_fma(pk_load(w), u, z);
-            i = pk_fma(pk_load(w + EVK_LANES), u, i);
-            f = pk_fma(pk_load(w + 2 * EVK_LANES), u, f);
-            o = pk_fma(pk_load(w + 3 * EVK_LANES), u, o);
-        }
-        pk s = pk_load(state + c * EVK_LANES);
-        if (net->cell == EVK_CELL_LSTM)
-            z = pk_tanh(z);
-        s = pk_fma(pk_logistic(f), s, pk_mul(pk_logistic(i), z));
+    for (size_t c = 0; c < n_packs; c++, w += (n_inputs + n_cells) * 4 * w_stride) {
+        /* bias, then external inputs, then the cells' last outputs */
+        pk_nets sums = {pk_set1(0.0), pk_set1(net->input_bias), pk_set1(net->forget_bias), pk_set1(net->output_bias)};
+        sums = add_sources(sums, w, w_stride, x, x_stride, n_inputs);
+        sums = add_sources(sums, w + n_inputs * 4 * w_stride, w_stride, phi_before, phi_stride, n_cells);
+        const pk z = net->cell == EVK_CELL_LSTM ? pk_tanh(sums.z) : sums.z, o = pk_logistic(sums.o);
+        const pk s_before = pk_load(state + c * EVK_LANES);
+        const pk s = pk_fma(pk_logistic(sums.f), s_before, pk_mul(pk_logistic(sums.i), z));
         pk_store(state + c * EVK_LANES, s);
-        o = pk_logistic(o);
         pk_store(phi + c * EVK_LANES, net->cell == EVK_CELL_LSTM ? pk_mul(o, pk_tanh(s)) : pk_tanh(pk_mul(o, s)));
     }
 }
 
-void EVK_FN(lstm_step)(const evk_lstm *net, const double *weights, const double *x, const double *phi_before,
-                       double *state, double *phi)
+void EVK_FN(lstm_networks)(const evk_lstm *net, const double *weights, const double *x, const double *phi_before,
+                           double *state, double *phi)
 {
-    step(net, weights, x, 1, phi_before, state, phi);
+    step(net, net->n_cells, weights, EVK_LANES, x, 1, phi_before, EVK_LANES, state, phi);
 }
 
-void EVK_FN(lstm_step_lanes)(const evk_lstm *net, const double *weights, const double *x, const double *phi_before,
-                             double *state, double *phi)
+void EVK_FN(lstm_networks_apart)(const evk_lstm *net, const double *weights, const double *x, const double *phi_before,
+                                 double *state, double *phi)
 {
-    step(net, weights, x, EVK_LANES, phi_before, state, phi);
+    step(net, net->n_cells, weights, EVK_LANES, x, EVK_LANES, phi_before, EVK_LANES, state, phi);
+}
+
+void EVK_FN(lstm_sequences)(const evk_lstm *net, const double *weights, const double *x, const double *phi_before,
+                            double *state, double *phi)
+{
+    step(net, net->n_cells, weights, 1, x, EVK_LANES, phi_before, EVK_LANES, state, phi);
+}
+
+void EVK_FN(lstm_cells)(const evk_lstm *net, const double *weights, const double *x, const double *phi_before,
+                        double *state, double *phi)
+{
+    step(net, (net->n_cells + EVK_LANES - 1) / EVK_LANES, weights, EVK_LANES, x, 1, phi_before, 1, state, phi);
 }

@@ -1,4 +1,4 @@
-/* One step of the LSTM of Evolino (no peepholes) on eight lanes. */
+/* One step of the LSTM of Evolino (no peepholes) on eight lanes at a time. */
 #ifndef EVK_LSTM_H
 #define EVK_LSTM_H
 
@@ -16,10 +16,15 @@ typedef struct evk_lstm {
     double input_bias, forget_bias, output_bias;      /* the constant bias units of the gates */
 } evk_lstm;
 
-/* Layout of a block of eight lanes, lane fastest:
- *   weights[n_cells][n_inputs + n_cells][z, input, forget, output][8]
- *   state[n_cells][8], phi[n_cells][8]
- * lstm_step:       x[n_inputs], the same for all lanes (lanes are networks)
- * lstm_step_lanes: x[n_inputs][8], one column a lane  (lanes are sequences, the weights repeat one network) */
+/* One step; what a pack of eight lanes holds, lane fastest:
+ *
+ *                        lanes      weights                                        x              state and phi
+ *   lstm_networks        networks   [cell][source][z, input, forget, output][8]    [input]        [cell][8]
+ *   lstm_networks_apart  networks   the same                                       [input][8]     [cell][8]
+ *   lstm_sequences       sequences  [cell][source][4], one network                 [input][8]     [cell][8]
+ *   lstm_cells           cells      [pack][source][4][8], one network              [input]        [pack][8]
+ *
+ * Sources are the inputs and then the cells; the cells of the last pack beyond n_cells have any finite weights, and no
+ * part in the others. All give a network the same bits. */
 
 #endif

@@ -7,15 +7,16 @@ from oracle import evaluation as oracle
 BIAS = (0.0, 1.5, -1.5)
 RBF = ("rbf", 0.25, 0.0, 3)
 TOL = 1e-10  # of pairs; Newton steps end far below it
+WIDE = 60  # cells of networks that are too large to lie side by side
 SAME = dict(rtol=0, atol=1e-6)
 
 
 class Task:
     """A small random problem: sequences whose first half is for training, the rest for validation."""
 
-    def __init__(self, seed, n_networks=3, n_outputs=2, exclusive=False, C=10.0, weights=None):
+    def __init__(self, seed, n_networks=3, n_outputs=2, exclusive=False, C=10.0, n_cells=None):
         rng = np.random.default_rng(seed)
-        n_inputs, n_cells = int(rng.integers(1, 4)), int(rng.integers(1, 6))
+        n_inputs, n_cells = int(rng.integers(1, 4)), n_cells or int(rng.integers(1, 6))
         self.genomes = 2.0 * rng.normal(size=(n_networks, n_cells, 4 * (n_inputs + n_cells)))
         self.sequences = [rng.normal(size=(int(length), n_inputs)) for length in rng.integers(1, 10, 8)]
         ends = np.cumsum([len(x) for x in self.sequences])
@@ -65,6 +66,12 @@ def test_equals_the_oracle(seed, cell, objective):
     errors, expected = task.evaluate(objective=objective, cell=cell), task.expected(objective, cell)
     np.testing.assert_allclose(errors[:, :2], expected[:, :2], **SAME)
     np.testing.assert_array_equal(errors[:, 2:], expected[:, 2:])
+
+
+@pytest.mark.parametrize("n_cells", [8, 23, WIDE])
+def test_many_cells_equal_the_oracle(n_cells):
+    task, kernel = Task(3, n_networks=2, n_cells=n_cells), ("rbf", 0.5 / n_cells, 0.0, 3)
+    np.testing.assert_allclose(task.evaluate(kernel=kernel), task.expected(kernel=kernel), **SAME)
 
 
 @pytest.mark.parametrize("kernel", [("linear", 1.0, 0.0, 3), ("poly", 0.5, 1.0, 2)])
@@ -141,8 +148,9 @@ def test_no_networks():
     assert Task(0).evaluate(slice(0, 0)).shape == (0, 4)
 
 
-def test_shared_beginnings_give_the_same_bits():
-    task = Task(5)
+@pytest.mark.parametrize("n_cells", [3, WIDE])
+def test_shared_beginnings_give_the_same_bits(n_cells):
+    task = Task(5, n_cells=n_cells)
     stem, a, b = (np.random.default_rng(0).normal(size=(length, task.sequences[0].shape[1])) for length in (4, 3, 5))
     n = 12
     rng = np.random.default_rng(1)

@@ -111,17 +111,19 @@ def test_one_series_by_hand(settings, X):
     np.testing.assert_allclose(model.generate(10, X=ahead), expected, atol=1e-6)
 
 
+@pytest.mark.parametrize("n_cells", [TINY["n_cells"], 60])  # side by side, and too large for it
 @pytest.mark.parametrize("X", [None, DRIVE])
-def test_free_validation_by_hand(X):
+def test_free_validation_by_hand(X, n_cells):
     external = None if X is None else X[:60]
-    model = tiny(washout=6, validation=1 / 3, validation_mode="free").fit(PAIR, external)
+    settings = dict(washout=6, validation=1 / 3, n_cells=n_cells, gamma=0.5 / n_cells)
+    model = tiny(**settings, validation_mode="free").fit(PAIR, external)
     readout = fitted(model, *(part[6:42] for part in (told(model, PAIR, external)[0], PAIR)))
     _, state = told(model, PAIR[:42], None if X is None else X[:42])
     values = run_free(model, readout, 18, state, PAIR[41], None if X is None else X[42:60])
     train = readout(told(model, PAIR, external)[0])[6:42] - PAIR[6:42]
     best = model.history_[-1]["best_fitness"]
     assert best == pytest.approx((train**2).sum() + ((values - PAIR[42:]) ** 2).sum(), rel=1e-5)
-    assert best != pytest.approx(tiny(washout=6, validation=1 / 3).fit(PAIR, external).best_fitness_, rel=1e-3)
+    assert best != pytest.approx(tiny(**settings).fit(PAIR, external).best_fitness_, rel=1e-3)
 
 
 @pytest.mark.parametrize("washout", [0, 1, 5])

@@ -9,6 +9,7 @@ from oracle import lstm as oracle
 
 CELLS = ("lstm", "evolino")
 BIAS = (0.3, 1.5, -1.5)
+WIDE = 60  # cells of networks that are too large to lie side by side
 
 
 def make(seed, n_inputs, n_cells, lengths, n_networks=None, scale=1.0):
@@ -34,11 +35,12 @@ def test_equals_the_oracle(seed, cell):
 
 
 @pytest.mark.parametrize("cell", CELLS)
+@pytest.mark.parametrize("n_cells", [5, 8, WIDE])
 @pytest.mark.parametrize("n_networks", [1, 2, 7, 8, 9, 16, 20])
-def test_population_equals_its_networks_alone(n_networks, cell):
-    genomes, X = make(n_networks, 3, 5, [4, 1, 11], n_networks)
+def test_population_equals_its_networks_alone(n_networks, n_cells, cell):
+    genomes, X = make(n_networks, 3, n_cells, [4, 1, 11], n_networks)
     together = forward(genomes, X, cell=cell, gate_bias=BIAS)
-    assert [phi.shape for phi in together] == [(n_networks, len(x), 5) for x in X]
+    assert [phi.shape for phi in together] == [(n_networks, len(x), n_cells) for x in X]
     for k, genome in enumerate(genomes):
         for x, phi, alone in zip(X, together, forward(genome, X, cell=cell, gate_bias=BIAS), strict=True):
             np.testing.assert_array_equal(phi[k], alone)
@@ -70,7 +72,7 @@ def test_a_split_run_is_the_whole_run(seed, n_inputs, n_cells, lengths, cell, da
 @given(
     seed=st.integers(0, 2**32 - 1),
     n_cells=st.integers(1, 12),
-    lengths=st.lists(st.integers(1, 25), min_size=1, max_size=20),
+    lengths=st.lists(st.integers(1, 25) | st.integers(100, 200), min_size=1, max_size=20),
     cell=st.sampled_from(CELLS),
 )
 def test_a_sequence_does_not_feel_its_neighbours(seed, n_cells, lengths, cell):
@@ -83,9 +85,10 @@ def test_a_sequence_does_not_feel_its_neighbours(seed, n_cells, lengths, cell):
 
 
 @pytest.mark.parametrize("cell", CELLS)
-def test_runs_that_share_a_beginning_equal_plain_sequences(cell):
+@pytest.mark.parametrize("n_cells", [4, WIDE])
+def test_runs_that_share_a_beginning_equal_plain_sequences(n_cells, cell):
     # a tree of rows: stem 0..3, from its end two branches, from the end of the first of them two more
-    genomes, (x,) = make(5, 2, 4, [14], n_networks=11)
+    genomes, (x,) = make(5, 2, n_cells, [14], n_networks=11)
     begin, end = np.array([0, 3, 6, 8, 10]), np.array([3, 6, 8, 10, 14])
     parent, slot = np.array([-1, 0, 0, 1, 1]), np.array([0, 1, -1, -1, -1])
     shared = _lstm.population(genomes, x, begin, end, parent, slot, cell, BIAS)

@@ -5,7 +5,7 @@ enum { LANES = 8, N_STEPS = 6 };
 
 static double logistic(double x) { return 1.0 / (1.0 + exp(-x)); }
 
-/* weights[c][k][gate][lane] */
+/* weights[c][k][gate][lane], lanes are networks */
 static double weight(const evk_lstm *net, const double *weights, size_t c, size_t k, size_t gate, size_t lane)
 {
     return weights[((c * (net->n_inputs + net->n_cells) + k) * 4 + gate) * LANES + lane];
@@ -58,8 +58,8 @@ static void check_net(const evk_lstm *net)
             for (size_t j = 0; j < net->n_inputs * LANES; j++)
                 columns[j] = input[j / LANES];
             reference_step(net, weights, input, expected_phi[before], expected_state, expected_phi[after]);
-            kernels->lstm_step(net, weights, input, phi[before], state, phi[after]);
-            kernels->lstm_step_lanes(net, weights, columns, lane_phi[before], lane_state, lane_phi[after]);
+            kernels->lstm_networks(net, weights, input, phi[before], state, phi[after]);
+            kernels->lstm_networks_apart(net, weights, columns, lane_phi[before], lane_state, lane_phi[after]);
             for (size_t j = 0; j < n_outputs; j++) {
                 CHECK_NEAR(state[j], expected_state[j], 1e-14);
                 CHECK_NEAR(phi[after][j], expected_phi[after][j], 1e-14);
@@ -85,42 +85,71 @@ static void check_net(const evk_lstm *net)
     free(first);
 }
 
-/* a lane sees its own inputs only: sequences that differ give the values they give alone */
-static void check_lanes_are_independent(void)
+/* One network in every lane, with inputs of its own a lane: each lane has the bits that it has alone, that the kernel
+ * for sequences gives from the weights of one lane, and the kernel for cells from the same in packs of cells. */
+static void check_layouts(const evk_lstm *net)
 {
-    const evk_lstm net = {.n_inputs = 2, .n_cells = 3, .cell = EVK_CELL_LSTM, .forget_bias = 1.0};
-    enum { N_WEIGHTS = 3 * 5 * 4 * LANES, N_OUTPUTS = 3 * LANES };
-    double weights[N_WEIGHTS], x[2 * LANES], alone[2 * LANES], zero[N_OUTPUTS] = {0};
+    const size_t n_cells = net->n_cells, n_inputs = net->n_inputs, n_sources = n_inputs + n_cells;
+    const size_t n_outputs = n_cells * LANES, n_packs = (n_cells + LANES - 1) / LANES;
+    double *compact = new_doubles(n_cells * n_sources * 4), *weights = new_doubles(n_cells * n_sources * 4 * LANES);
+    double *packs = new_doubles(n_packs * n_sources * 4 * LANES), *x = new_doubles(n_inputs * LANES);
+    double *alone = new_doubles(n_inputs), *before = new_doubles(n_outputs), *one_before = new_doubles(n_cells);
+    double *state = new_doubles(n_outputs), *phi = new_doubles(n_outputs), *other_state = new_doubles(n_outputs);
+    double *other_phi = new_doubles(n_outputs), *one_state = new_doubles(n_packs * LANES);
+    double *one_phi = new_doubles(n_packs * LANES);
     uint64_t seed = 5;
-    for (size_t k = 0; k < N_WEIGHTS; k++)
-        weights[k] = k % LANES == 0 ? uniform(&seed, -1.0, 1.0) : weights[k - 1]; /* one network in every lane */
-    for (size_t k = 0; k < 2 * LANES; k++)
+    for (size_t c = 0; c < n_cells; c++)
+        for (size_t k = 0; k < n_sources * 4; k++) {
+            const double value = uniform(&seed, -1.0, 1.0);
+            compact[c * n_sources * 4 + k] = value;
+            packs[(c / LANES * n_sources * 4 + k) * LANES + c % LANES] = value;
+            for (size_t lane = 0; lane < LANES; lane++)
+                weights[(c * n_sources * 4 + k) * LANES + lane] = value;
+        }
+    for (size_t k = 0; k < n_inputs * LANES; k++)
         x[k] = uniform(&seed, -1.0, 1.0);
+    for (size_t k = 0; k < n_outputs; k++) {
+        before[k] = uniform(&seed, -1.0, 1.0);
+        state[k] = other_state[k] = uniform(&seed, -2.0, 2.0);
+    }
     const evk_kernels *kernels;
     for (size_t k = 0; (kernels = next_supported(&k)) != NULL;) {
-        double state[N_OUTPUTS] = {0}, phi[N_OUTPUTS];
-        kernels->lstm_step_lanes(&net, weights, x, zero, state, phi);
+        double *start = new_doubles(n_outputs);
+        memcpy(start, state, n_outputs * sizeof(double));
+        kernels->lstm_networks_apart(net, weights, x, before, start, phi);
+        memcpy(other_state, state, n_outputs * sizeof(double));
+        kernels->lstm_sequences(net, compact, x, before, other_state, other_phi);
+        CHECK_SAME_BITS(other_state, start, n_outputs);
+        CHECK_SAME_BITS(other_phi, phi, n_outputs);
         for (size_t lane = 0; lane < LANES; lane++) {
-            double alone_state[N_OUTPUTS] = {0}, alone_phi[N_OUTPUTS];
-            for (size_t j = 0; j < 2 * LANES; j++)
-                alone[j] = x[j / LANES * LANES + lane];
-            kernels->lstm_step_lanes(&net, weights, alone, zero, alone_state, alone_phi);
-            for (size_t c = 0; c < net.n_cells; c++) {
-                CHECK_SAME_BITS(&phi[c * LANES + lane], &alone_phi[c * LANES], 1);
-                CHECK_SAME_BITS(&state[c * LANES + lane], &alone_state[c * LANES + 7], 1);
+            for (size_t j = 0; j < n_inputs; j++)
+                alone[j] = x[j * LANES + lane];
+            for (size_t c = 0; c < n_cells; c++) {
+                one_before[c] = before[c * LANES + lane];
+                one_state[c] = state[c * LANES + lane];
+            }
+            kernels->lstm_cells(net, packs, alone, one_before, one_state, one_phi);
+            for (size_t c = 0; c < n_cells; c++) {
+                CHECK_SAME_BITS(&one_state[c], &start[c * LANES + lane], 1);
+                CHECK_SAME_BITS(&one_phi[c], &phi[c * LANES + lane], 1);
             }
         }
+        free(start);
     }
+    double *all[] = {compact, weights,     packs,     x,         alone,   before, one_before,
+                     state,   other_state, other_phi, one_state, one_phi, phi};
+    for (size_t k = 0; k < sizeof all / sizeof *all; k++)
+        free(all[k]);
 }
 
 int main(void)
 {
-    static const size_t shapes[][2] = {{1, 1}, {0, 2}, {3, 5}, {4, 10}}; /* inputs, cells */
+    static const size_t shapes[][2] = {{1, 1}, {0, 2}, {3, 5}, {4, 10}, {2, 17}}; /* inputs, cells */
     for (size_t k = 0; k < sizeof shapes / sizeof *shapes; k++)
         for (int32_t cell = EVK_CELL_LSTM; cell <= EVK_CELL_EVOLINO; cell++) {
             const evk_lstm net = {shapes[k][0], shapes[k][1], cell, -0.5, 1.5, -0.25};
             check_net(&net);
+            check_layouts(&net);
         }
-    check_lanes_are_independent();
     return check_report();
 }

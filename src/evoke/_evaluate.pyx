@@ -10,19 +10,16 @@ from evoke._kernels cimport (
     evk_columns, evk_gram, evk_gram_place, evk_gram_work_size, evk_kernel, evk_lstm, evk_pinv_work_size, evk_qp,
     evk_qp_place, evk_qp_work_size, kernels,
 )
-from evoke._lstm cimport Runs, forward_block, make_net, pack_genomes, weights_size
+from evoke._lstm cimport Block, Runs, make_net, pack_cells, step_cells, weights_size, whole_packs
 from evoke._svm cimport make_kernel
 
 cdef enum:
     LANES = 8
     WORK_BETWEEN_SIGNALS = 20000000
+    STEPS_BETWEEN_SIGNALS = 1024
 
 READOUTS = ("svm", "lssvm", "pinv")
 OBJECTIVES = ("count", "hinge", "squared")
-
-
-cdef inline size_t padded(size_t n) noexcept nogil:
-    return (n + LANES - 1) // LANES * LANES
 
 
 cdef struct Points:
@@ -48,7 +45,7 @@ cdef Points make_points(part) except *:
     cdef const double[:, ::1] targets = part[2]
     cdef Points points
     points.n = rows.shape[0]
-    points.ld = padded(points.n)
+    points.ld = whole_packs(points.n)
     points.rows, points.weights, points.targets = &rows[0], &weights[0], &targets[0, 0]
     return points
 
@@ -130,9 +127,9 @@ cdef class Readout:
             self.bias, self.rcond = parameters["bias"], parameters["rcond"]
             # a linear readout is a linear kernel over the unit vectors
             self.kern = make_kernel("linear", 1.0, 0.0, 1)
-            self.identity = np.zeros(n_cells * padded(n_cells))
+            self.identity = np.zeros(n_cells * whole_packs(n_cells))
             for h in range(n_cells):
-                self.identity[h * padded(n_cells) + h] = 1.0
+                self.identity[h * whole_packs(n_cells) + h] = 1.0
             size = evk_pinv_work_size(n, n_cells + 1)
             self.work = np.empty(size + (n_cells + 1 + self.n_outputs) * n + self.n_outputs * (n_cells + 1))
             self.right = np.empty(self.train.ld)
@@ -169,7 +166,7 @@ cdef class Readout:
         cdef evk_columns points
         points.x, points.n, points.d, points.ld = columns, self.train.n, self.n_cells, self.train.ld
         if self.kind == 2:
-            sv.x, sv.n, sv.d, sv.ld = &self.identity[0], self.n_cells, self.n_cells, padded(self.n_cells)
+            sv.x, sv.n, sv.d, sv.ld = &self.identity[0], self.n_cells, self.n_cells, whole_packs(self.n_cells)
             self.fit_pinv(&points, coef, bias)
             kernels.decide_columns(&self.kern, &points, sv, coef, bias, self.n_outputs, &self.right[0], decisions)
             return 1
@@ -248,22 +245,22 @@ cdef class Readout:
                 targets[o * n + p] = root * self.train.targets[o * n + p]
         kernels.pinv(columns, n, d, targets, self.n_outputs, self.rcond, &self.work[0], weights)
         for o in range(self.n_outputs):
-            for h in range(padded(self.n_cells)):
-                coef[o * padded(self.n_cells) + h] = weights[o * d + h] if h < self.n_cells else 0.0
+            for h in range(whole_packs(self.n_cells)):
+                coef[o * whole_packs(self.n_cells) + h] = weights[o * d + h] if h < self.n_cells else 0.0
             bias[o] = weights[o * d + self.n_cells] if self.bias else 0.0
 
 
 def fit_readout(const double[:, ::1] phi not None, const double[:, ::1] targets not None,
                 const double[::1] weights not None, str kind, dict parameters not None):
     """Support vectors (m, n_cells), coefficients (m, n_outputs) and biases of one network's readout, or None."""
-    cdef size_t n = phi.shape[0], d = phi.shape[1], n_outputs = targets.shape[0], ld = padded(n)
+    cdef size_t n = phi.shape[0], d = phi.shape[1], n_outputs = targets.shape[0], ld = whole_packs(n)
     part = (np.arange(n, dtype=np.int64), weights, targets)
     cdef Readout trainer = Readout(kind, parameters, part, d)
     cdef size_t m = trainer.n_support()
     columns = np.zeros((d, ld))
     columns[:, :n] = np.asarray(phi).T
     cdef double[:, ::1] points = columns
-    coefficients = np.zeros((n_outputs, padded(m)))
+    coefficients = np.zeros((n_outputs, whole_packs(m)))
     cdef double[:, ::1] coef = coefficients
     intercept = np.zeros(n_outputs)
     cdef double[::1] bias = intercept
@@ -283,39 +280,84 @@ cdef struct Fitted:
     bint failed
 
 
-cdef void run_free(const evk_lstm *net, const double *weights, const double *x, const Runs *flow,
-                   const int64_t *segment, double feedback_scale, size_t n_outputs, const evk_kernel *kern,
-                   const Fitted *fitted, size_t n_lanes, const double *phi, double *states, double *inputs,
-                   double *memory, double *row, double *decisions, size_t ld, size_t *point) noexcept nogil:
-    """Steps of one segment (parent run, begin, end) in which every network feeds on its own output.
+cdef struct Feedback:
+    # How networks run on their own output: the last n_outputs inputs are their outputs of the step before, scaled.
+    # Work space: inputs[n_inputs][8], row for the kernel values of a point, outputs of a point.
+    size_t n_outputs
+    double scale
+    evk_kernel kern
+    double *inputs
+    double *row
+    double *outputs
 
-    The first step still reads the true value of the step before. decisions[lane][output][ld] from *point on."""
-    cdef size_t H = net.n_cells, I = net.n_inputs, width = H * LANES, i, k, o
-    cdef int64_t r
-    cdef const double *before = phi + (<size_t>(flow.end[segment[0]] - 1)) * width
-    cdef double *state = memory
-    cdef double *outputs = memory + 3 * width
+
+cdef void decide(const Feedback *feedback, const Fitted *fitted, const double *phi, size_t stride, double *decisions,
+                 size_t ld) noexcept nogil:
+    """decisions[output][ld] of one network whose activations are phi[cell][stride]."""
+    cdef size_t o
+    kernels.decide_point(&feedback.kern, &fitted.sv, fitted.coef, fitted.bias, feedback.n_outputs, phi, stride,
+                         feedback.row, feedback.outputs)
+    for o in range(feedback.n_outputs):
+        decisions[o * ld] = feedback.outputs[o]
+
+
+cdef void run_free_together(Block block, const double *x, const Runs *flow, const int64_t *segment,
+                            const Feedback *feedback, const Fitted *fitted, double *memory, double *decisions,
+                            size_t ld) noexcept nogil:
+    """Steps of one segment (parent run, begin, end) in which every network feeds on its own output; lanes are networks.
+
+    The first step still reads the true value of the step before. decisions[lane][output][ld], a step a point."""
+    cdef size_t I = block.net.n_inputs, n = feedback.n_outputs, i, k, o, t
+    cdef const double *before = block.at(flow.end[segment[0]] - 1)
     cdef double *now
-    memcpy(state, states + (<size_t>(flow.slot[segment[0]] + 1)) * width, width * sizeof(double))
-    for r in range(segment[1], segment[2]):
-        now = memory + (1 + (r & 1)) * width
+    memcpy(memory, block.state(flow.slot[segment[0]]), block.width * sizeof(double))
+    for t in range(<size_t>(segment[2] - segment[1])):
         for i in range(I):
             for k in range(LANES):
-                inputs[i * LANES + k] = x[<size_t>r * I + i]
-        if r > segment[1]:
-            for o in range(n_outputs):
-                for k in range(n_lanes):
-                    inputs[(I - n_outputs + o) * LANES + k] = feedback_scale * outputs[k * n_outputs + o]
-        kernels.lstm_step_lanes(net, weights, inputs, before, state, now)
-        for k in range(n_lanes):
-            if fitted[k].failed:
-                continue
-            kernels.decide_point(kern, &fitted[k].sv, fitted[k].coef, fitted[k].bias, n_outputs, now + k, LANES, row,
-                                 outputs + k * n_outputs)
-            for o in range(n_outputs):
-                decisions[(k * n_outputs + o) * ld + point[0]] = outputs[k * n_outputs + o]
-        point[0] += 1
+                feedback.inputs[i * LANES + k] = x[(<size_t>segment[1] + t) * I + i]
+        if t > 0:
+            for o in range(n):
+                for k in range(block.n_networks):
+                    feedback.inputs[(I - n + o) * LANES + k] = feedback.scale * decisions[(k * n + o) * ld + t - 1]
+        now = memory + (1 + (t & 1)) * block.width
+        kernels.lstm_networks_apart(&block.net, &block.weights[0], feedback.inputs, before, memory, now)
+        for k in range(block.n_networks):
+            if not fitted[k].failed:
+                decide(feedback, &fitted[k], now + k, LANES, decisions + k * n * ld + t, ld)
         before = now
+
+
+cdef void run_free_alone(const evk_lstm *net, const double *weights, const double *x, int64_t begin, int64_t end,
+                         const Feedback *feedback, const Fitted *fitted, double *state, double *decisions,
+                         size_t step, size_t output) noexcept nogil:
+    """Steps begin..end of one network on its own output; lanes are cells, state is that of `step_cells`.
+
+    Step 0 reads all of x[step][input]. The value of output o at step t goes to decisions[t * step + o * output]."""
+    cdef size_t I = net.n_inputs, n = feedback.n_outputs, o
+    cdef int64_t t
+    cdef double *now
+    for t in range(begin, end):
+        memcpy(feedback.inputs, x + <size_t>t * I, I * sizeof(double))
+        if t > 0:
+            for o in range(n):
+                feedback.inputs[I - n + o] = feedback.scale * decisions[<size_t>(t - 1) * step + o * output]
+        now = step_cells(net, weights, feedback.inputs, t, state)
+        decide(feedback, fitted, now, 1, decisions + <size_t>t * step, output)
+
+
+cdef void run_free(Block block, const double *x, const Runs *flow, const int64_t *segment, const Feedback *feedback,
+                   const Fitted *fitted, double *memory, double *decisions, size_t ld) noexcept nogil:
+    """Steps of one segment in which every network of the block feeds on its own output; see run_free_together."""
+    cdef size_t k
+    if not block.apart:
+        run_free_together(block, x, flow, segment, feedback, fitted, memory, decisions, ld)
+        return
+    for k in range(block.n_networks):
+        if not fitted[k].failed:
+            block.fetch(flow, segment[0], k, memory)
+            run_free_alone(&block.net, &block.weights[k * block.size], x + <size_t>segment[1] * block.net.n_inputs, 0,
+                           segment[2] - segment[1], feedback, &fitted[k], memory,
+                           decisions + k * feedback.n_outputs * ld, 1, ld)
 
 
 def evaluate_slice(const double[:, :, ::1] genomes not None, const double[:, ::1] x not None,
@@ -331,7 +373,6 @@ def evaluate_slice(const double[:, :, ::1] genomes not None, const double[:, ::1
     readout fails or whose outputs are not finite has infinite errors. A non-zero stop[0] ends the evaluation early
     with NaN for the rest."""
     cdef Py_ssize_t n_networks = genomes.shape[0], n_cells = genomes.shape[1]
-    cdef evk_lstm net = make_net(x.shape[1], n_cells, cell, gate_bias)
     cdef Readout trainer = Readout(readout, parameters, train, n_cells)
     cdef size_t n_outputs = trainer.n_outputs
     if stop is not None:
@@ -345,13 +386,10 @@ def evaluate_slice(const double[:, :, ::1] genomes not None, const double[:, ::1
     cdef Runs flow
     flow.n = runs.shape[1]
     flow.begin, flow.end, flow.parent, flow.slot = &runs[0, 0], &runs[1, 0], &runs[2, 0], &runs[3, 0]
-    cdef size_t n_slots = max(runs[3]) + 1
+    cdef Block block = Block(x.shape[1], n_cells, cell, gate_bias, x.shape[0], max(runs[3]) + 1)
+    cdef double *phi = &block.phi[0]
 
-    cdef size_t width = n_cells * LANES, train_ld = trainer.train.ld, sv_ld = padded(trainer.n_support())
-    cdef double[::1] weights = np.empty(weights_size(&net))
-    cdef double[::1] zeros = np.zeros(width)
-    cdef double[::1] states = np.empty((1 + n_slots) * width)
-    cdef double[::1] phi = np.empty(x.shape[0] * width)
+    cdef size_t train_ld = trainer.train.ld, sv_ld = whole_packs(trainer.n_support())
     cdef double[::1] columns = np.empty(LANES * n_cells * train_ld)
     cdef double[::1] test_columns = np.empty(n_cells * judged.ld)
     cdef double[::1] coef = np.zeros(LANES * n_outputs * sv_ld)
@@ -359,9 +397,13 @@ def evaluate_slice(const double[:, :, ::1] genomes not None, const double[:, ::1
     cdef double[::1] row = np.empty(max(judged.ld, sv_ld))
     cdef double[::1] decisions = np.zeros(n_outputs * train_ld)
     cdef double[::1] test_decisions = np.zeros(LANES * n_outputs * judged.ld)
-    cdef double[::1] inputs = np.empty(net.n_inputs * LANES)
-    cdef double[::1] memory = np.empty(3 * width + LANES * n_outputs)
+    cdef double[::1] inputs = np.empty(x.shape[1] * LANES)
+    cdef double[::1] outputs = np.empty(n_outputs)
+    cdef double[::1] memory = np.zeros(3 * whole_packs(n_cells) * LANES)
     cdef Fitted[LANES] fitted
+    cdef Feedback feedback
+    feedback.n_outputs, feedback.scale, feedback.kern = n_outputs, feedback_scale, trainer.kern
+    feedback.inputs, feedback.row, feedback.outputs = &inputs[0], &row[0], &outputs[0]
     cdef evk_columns test_points
     test_points.x, test_points.n, test_points.d, test_points.ld = &test_columns[0], judged.n, n_cells, judged.ld
 
@@ -371,21 +413,21 @@ def evaluate_slice(const double[:, :, ::1] genomes not None, const double[:, ::1
     for first in range(0, n_networks, LANES):
         here = min(LANES, n_networks - first)
         with nogil:
-            pack_genomes(&net, &genomes[first, 0, 0], here, &weights[0])
-            forward_block(&net, &weights[0], &x[0, 0], &flow, &zeros[0], &states[0], &phi[0])
+            block.load(genomes, first)
+            block.run(&x[0, 0], &flow)
         for lane in range(here):
             if stop is not None and stop[0] != 0:
                 return result
             PyErr_CheckSignals()
             with nogil:
-                gather(&trainer.train, &phi[0], n_cells, lane, &columns[lane * n_cells * train_ld])
+                gather(&trainer.train, phi, n_cells, lane, &columns[lane * n_cells * train_ld])
                 fitted[lane].coef, fitted[lane].bias = &coef[lane * n_outputs * sv_ld], &bias[lane * n_outputs]
                 fitted[lane].failed = not trainer.fit(&columns[lane * n_cells * train_ld], &fitted[lane].sv,
                                                       fitted[lane].coef, fitted[lane].bias, &decisions[0])
                 out[first + lane, 0] = error(&judge, judge.objective, &trainer.train, &decisions[0])
                 out[first + lane, 2] = error(&judge, 0, &trainer.train, &decisions[0])
                 if free is None and not fitted[lane].failed:
-                    gather(&judged, &phi[0], n_cells, lane, &test_columns[0])
+                    gather(&judged, phi, n_cells, lane, &test_columns[0])
                     kernels.decide_columns(&trainer.kern, &test_points, &fitted[lane].sv, fitted[lane].coef,
                                            fitted[lane].bias, n_outputs, &row[0],
                                            &test_decisions[lane * n_outputs * judged.ld])
@@ -393,9 +435,9 @@ def evaluate_slice(const double[:, :, ::1] genomes not None, const double[:, ::1
             with nogil:
                 point = 0
                 for k in range(free.shape[0]):
-                    run_free(&net, &weights[0], &x[0, 0], &flow, &free[k, 0], feedback_scale, n_outputs, &trainer.kern,
-                             fitted, here, &phi[0], &states[0], &inputs[0], &memory[0], &row[0], &test_decisions[0],
-                             judged.ld, &point)
+                    run_free(block, &x[0, 0], &flow, &free[k, 0], &feedback, fitted, &memory[0],
+                             &test_decisions[point], judged.ld)
+                    point += free[k, 2] - free[k, 1]
         with nogil:
             for lane in range(here):
                 out[first + lane, 1] = error(&judge, judge.objective, &judged,
@@ -418,47 +460,44 @@ def run_free_one(const double[:, ::1] genome not None, const double[:, ::1] x no
 
     x (n_steps, n_inputs): the last n_outputs inputs of the first step are used as they are, later ones take the outputs
     of the step before. sv (m, n_cells), coef (m, n_outputs) and intercept are the readout."""
-    cdef size_t H = genome.shape[0], I = x.shape[1], m = sv.shape[0], n_outputs = intercept.shape[0], ld = padded(m)
-    cdef evk_lstm net = make_net(I, H, cell, gate_bias)
-    cdef evk_kernel kern = make_kernel(kernel, gamma, coef0, degree)
+    cdef size_t H = genome.shape[0], m = sv.shape[0], n_outputs = intercept.shape[0], ld = whole_packs(m)
+    cdef size_t packed = whole_packs(H), h
+    cdef evk_lstm net = make_net(x.shape[1], H, cell, gate_bias)
     result = np.empty((x.shape[0], n_outputs))
     final = np.array(state)
+    if x.shape[0] == 0:
+        return result, final
     cdef double[:, ::1] out = result
     cdef double[:, ::1] last = final
     cdef double[:, ::1] columns = np.zeros((H, max(1, ld)))
     cdef double[:, ::1] weighted = np.zeros((n_outputs, max(1, ld)))
     columns[:, :m] = sv.T
     weighted[:, :m] = coef.T
-    cdef evk_columns support
-    support.x, support.n, support.d, support.ld = &columns[0, 0], m, H, ld
+    cdef double[::1] bias = np.array(intercept)
+    cdef Fitted fitted
+    fitted.sv.x, fitted.sv.n, fitted.sv.d, fitted.sv.ld = &columns[0, 0], m, H, ld
+    fitted.coef, fitted.bias, fitted.failed = &weighted[0, 0], &bias[0], False
     cdef double[::1] weights = np.empty(weights_size(&net))
-    cdef double[::1] inputs = np.zeros(I * LANES)
-    cdef double[::1] memory = np.zeros(3 * H * LANES)
+    cdef double[::1] memory = np.zeros(3 * packed)
+    cdef double[::1] inputs = np.empty(x.shape[1])
+    cdef double[::1] outputs = np.empty(n_outputs)
     cdef double[::1] row = np.empty(max(1, ld))
-    cdef double *now
-    cdef double *before = &memory[H * LANES]
-    cdef size_t h, i, o
-    cdef Py_ssize_t t
+    cdef Feedback feedback
+    feedback.n_outputs, feedback.scale = n_outputs, feedback_scale
+    feedback.kern = make_kernel(kernel, gamma, coef0, degree)
+    feedback.inputs, feedback.row, feedback.outputs = &inputs[0], &row[0], &outputs[0]
+    memory[:H] = state[0]
+    memory[2 * packed:2 * packed + H] = state[1]
+    pack_cells(&net, &genome[0, 0], &weights[0])
+    cdef Py_ssize_t begin, end
+    for begin in range(0, x.shape[0], STEPS_BETWEEN_SIGNALS):
+        PyErr_CheckSignals()
+        end = min(begin + STEPS_BETWEEN_SIGNALS, x.shape[0])
+        with nogil:
+            run_free_alone(&net, &weights[0], &x[0, 0], begin, end, &feedback, &fitted, &memory[0], &out[0, 0],
+                           n_outputs, 1)
+    cdef size_t now = 1 + (x.shape[0] - 1) % 2
     for h in range(H):
-        memory[h * LANES] = last[0, h]
-        before[h * LANES] = last[1, h]
-    if x.shape[0] == 0:
-        return result, final
-    pack_genomes(&net, &genome[0, 0], 1, &weights[0])
-    for t in range(x.shape[0]):
-        if t % 1024 == 0:
-            PyErr_CheckSignals()
-        now = &memory[(1 + (t + 1) % 2) * H * LANES]
-        for i in range(I):
-            inputs[i * LANES] = x[t, i]
-        if t > 0:
-            for o in range(n_outputs):
-                inputs[(I - n_outputs + o) * LANES] = feedback_scale * out[t - 1, o]
-        kernels.lstm_step_lanes(&net, &weights[0], &inputs[0], before, &memory[0], now)
-        kernels.decide_point(&kern, &support, &weighted[0, 0], &intercept[0], n_outputs, now, LANES, &row[0],
-                             &out[t, 0])
-        before = now
-    for h in range(H):
-        last[0, h] = memory[h * LANES]
-        last[1, h] = before[h * LANES]
+        last[0, h] = memory[h]
+        last[1, h] = memory[now * packed + h]
     return result, final

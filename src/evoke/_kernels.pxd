@@ -41,10 +41,14 @@ cdef extern from "dispatch.h" nogil:
         void (*logistic)(const double *x, size_t n, double *y) noexcept nogil
         void (*tanh)(const double *x, size_t n, double *y) noexcept nogil
         void (*tanpi)(const double *x, size_t n, double *y) noexcept nogil
-        void (*lstm_step)(const evk_lstm *net, const double *weights, const double *x, const double *phi_before,
-                          double *state, double *phi) noexcept nogil
-        void (*lstm_step_lanes)(const evk_lstm *net, const double *weights, const double *x, const double *phi_before,
-                                double *state, double *phi) noexcept nogil
+        void (*lstm_networks)(const evk_lstm *net, const double *weights, const double *x,
+                              const double *phi_before, double *state, double *phi) noexcept nogil
+        void (*lstm_networks_apart)(const evk_lstm *net, const double *weights, const double *x,
+                                    const double *phi_before, double *state, double *phi) noexcept nogil
+        void (*lstm_sequences)(const evk_lstm *net, const double *weights, const double *x,
+                               const double *phi_before, double *state, double *phi) noexcept nogil
+        void (*lstm_cells)(const evk_lstm *net, const double *weights, const double *x,
+                           const double *phi_before, double *state, double *phi) noexcept nogil
         void (*gram_row)(const evk_kernel *kernel, const evk_columns *x, size_t begin, size_t end, const double *z,
                          size_t z_stride, double *row) noexcept nogil
         void (*gram_fill)(evk_gram *gram) noexcept nogil

@@ -11,8 +11,22 @@ cdef struct Runs:
     const int64_t *parent
     const int64_t *slot
 
-cdef size_t weights_size(const evk_lstm *net) noexcept nogil
-cdef void pack_genomes(const evk_lstm *net, const double *genomes, size_t n_networks, double *weights) noexcept nogil
-cdef void forward_block(const evk_lstm *net, const double *weights, const double *x, const Runs *runs,
-                        const double *zeros, double *states, double *phi) noexcept nogil
 cdef evk_lstm make_net(Py_ssize_t n_inputs, Py_ssize_t n_cells, str cell, gate_bias) except *
+cdef size_t whole_packs(size_t n) noexcept nogil
+cdef size_t weights_size(const evk_lstm *net) noexcept nogil
+cdef void pack_cells(const evk_lstm *net, const double *genome, double *weights) noexcept nogil
+cdef double *step_cells(const evk_lstm *net, const double *weights, const double *x, int64_t t,
+                        double *state) noexcept nogil
+
+cdef class Block:
+    cdef evk_lstm net
+    cdef size_t n_networks, width, packed, size
+    cdef bint apart
+    cdef double[::1] weights, zeros, one, states, phi
+    cdef void load(self, const double[:, :, ::1] genomes, size_t first) noexcept nogil
+    cdef void run(self, const double *x, const Runs *runs) noexcept nogil
+    cdef void run_together(self, const double *x, const Runs *runs) noexcept nogil
+    cdef void run_alone(self, const double *x, const Runs *runs, size_t lane) noexcept nogil
+    cdef void fetch(self, const Runs *runs, int64_t k, size_t lane, double *state) noexcept nogil
+    cdef double *state(self, int64_t slot) noexcept nogil
+    cdef double *at(self, int64_t row) noexcept nogil
