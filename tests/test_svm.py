@@ -638,7 +638,7 @@ def test_a_fit_that_fails_leaves_the_model_of_the_last_one(machine, monkeypatch)
     def interrupted(*args, **kwargs):
         raise KeyboardInterrupt
 
-    for module, name in (_svc, "solve_each"), (_svr, "solve_each"), (_lssvm._evaluate, "fit_readout"):
+    for module, name in (_svc, "solve_each"), (_svr, "solve_each"), (_lssvm._readout, "fit_readout"):
         monkeypatch.setattr(module, name, interrupted)
     with pytest.raises(KeyboardInterrupt):
         model.set_params(gamma="scale", kernel="linear").fit(-X[:30], y[:30] == 0)

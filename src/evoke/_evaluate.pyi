@@ -6,12 +6,8 @@ from numpy.typing import NDArray
 FloatArray = NDArray[np.float64]
 Part = tuple[NDArray[np.int64], FloatArray, FloatArray]
 
-READOUTS: tuple[str, ...]
 OBJECTIVES: tuple[str, ...]
 
-def fit_readout(
-    phi: FloatArray, targets: FloatArray, weights: FloatArray, kind: str, parameters: dict[str, Any]
-) -> tuple[FloatArray, FloatArray, FloatArray] | None: ...
 def evaluate_slice(
     genomes: FloatArray,
     x: FloatArray,
@@ -30,18 +26,3 @@ def evaluate_slice(
     feedback_scale: float = 1.0,
     stop: NDArray[np.int64] | None = None,
 ) -> FloatArray: ...
-def run_free_one(
-    genome: FloatArray,
-    x: FloatArray,
-    feedback_scale: float,
-    cell: str,
-    gate_bias: tuple[float, ...],
-    state: FloatArray,
-    sv: FloatArray,
-    coef: FloatArray,
-    intercept: FloatArray,
-    kernel: str,
-    gamma: float,
-    coef0: float,
-    degree: int,
-) -> tuple[FloatArray, FloatArray]: ...

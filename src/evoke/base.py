@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from sklearn import get_config
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
-from evoke import _evaluate, _lstm
+from evoke import _evaluate, _lstm, _readout
 from evoke.esp import ESP
 from evoke.evaluation import Points, Problem, evaluate, fit_readout, merge_points
 from evoke.evolution import Run, evolve
@@ -75,7 +75,7 @@ class BaseEvoke(
         check_choice("cell", self.cell, _lstm.CELLS)
         check_choice("credit", self.credit, ("best", "mean"))
         check_choice("objective", self.objective, _evaluate.OBJECTIVES)
-        check_choice("readout", self.readout, _evaluate.READOUTS)
+        check_choice("readout", self.readout, _readout.READOUTS)
         check_choice("kernel", self.kernel, ("linear", "poly", "rbf"))
         check_choice("solver", self.solver, ("auto", "native", "thundersvm"))
         for name in ("warm_start", "verbose", "refit"):

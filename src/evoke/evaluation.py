@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from evoke import _evaluate, _lstm
+from evoke import _evaluate, _free_run, _lstm
 from evoke.readouts import FittedReadout, Readout
 from evoke.sequences import Runs
 
@@ -155,7 +155,7 @@ def run_free(problem: Problem, genome: FloatArray, fitted: FittedReadout, phi: F
             genome, runs.rows[rows], np.array([0, rows.stop - rows.start]), problem.cell, problem.gate_bias
         )
         outputs.append(
-            _evaluate.run_free_one(
+            _free_run.run_free_one(
                 genome, runs.rows[begin:end], problem.feedback_scale, problem.cell, problem.gate_bias, chain[1][0],
                 fitted.support_vectors, fitted.dual_coef, fitted.intercept, fitted.kernel, fitted.gamma, fitted.coef0,
                 fitted.degree,

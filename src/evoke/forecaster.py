@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from evoke import _evaluate, _lstm
+from evoke import _free_run, _lstm
 from evoke.documented import ESTIMATORS, documented
 from evoke.frames import Features
 from evoke.parameters import check_choice, check_positive, store
@@ -279,7 +279,7 @@ class EvokeForecaster(SeriesEstimator):
         inputs[:, : self.n_features_in_] = external
         inputs[:1, self.n_features_in_ :] = self._feedback_scale * last
         readout = self.readout_
-        return _evaluate.run_free_one(
+        return _free_run.run_free_one(
             self.genome_, inputs, self._feedback_scale, self._cell, self._gate_bias, state, readout.support_vectors,
             readout.dual_coef, readout.intercept, readout.kernel, readout.gamma, readout.coef0, readout.degree,
         )  # fmt: skip

@@ -8,7 +8,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from evoke import _evaluate, _svm
+from evoke import _readout, _svm
 from evoke.svm import solve
 
 __all__ = ["FittedReadout", "LSSVMReadout", "PinvReadout", "Readout", "SVMReadout"]
@@ -180,7 +180,7 @@ class PinvReadout:
 def _fit_in_core(readout: Readout, phi: FloatArray, targets: FloatArray, weights: FloatArray) -> FittedReadout:
     """The fit of one network's readout by the code that evaluates the population."""
     parameters = readout.parameters(targets, weights)
-    fitted = _evaluate.fit_readout(np.ascontiguousarray(phi), targets, weights, readout.name, parameters)
+    fitted = _readout.fit_readout(np.ascontiguousarray(phi), targets, weights, readout.name, parameters)
     if fitted is None:
         raise ValueError("the kernel matrix is singular to working precision: lower C, or use readout='svm'")
     sv, coef, bias = fitted

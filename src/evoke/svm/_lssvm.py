@@ -9,7 +9,7 @@ from sklearn.base import ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
-from evoke import _evaluate, _svm
+from evoke import _readout, _svm
 from evoke.documented import MACHINES, documented
 from evoke.parameters import store
 from evoke.persistent import check_labels
@@ -35,7 +35,7 @@ class LeastSquaresMachine(KernelMachine):
         kernel = self._kernel_parameters(X)
         rows = np.ascontiguousarray(X[order])
         check_kernel_range(rows, **kernel)
-        fitted = _evaluate.fit_readout(
+        fitted = _readout.fit_readout(
             rows, np.ascontiguousarray(targets), weights, "lssvm", {**kernel, "C": float(self.C)}
         )
         if fitted is None:
