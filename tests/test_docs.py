@@ -62,6 +62,8 @@ def test_examples_run_in_their_order(path, capsys, monkeypatch, tmp_path):
         assert printed == "".join(re.findall(r"```python\n[^`]*```\n\n```\n(.*?)```", text, re.DOTALL))
     if path.name == "README.md":
         assert printed.startswith("1.0\n1000\n")  # the long strings that the text speaks of
+        assert "\nTrue\n25\n" in printed  # what is loaded says the same; the run ends where it was to end
+        assert list(tmp_path.iterdir()) == []
     if path.name == "reproduction.md":
         assert printed == "[1.] [-1.]\n[1.] [-1.]\n"  # as the comments beside it say
 
