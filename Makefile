@@ -3,6 +3,7 @@ PYTHON ?= python3
 DEMO := .venv
 DEV := .venv-dev
 TEST := .venv-test
+REALDATA := .venv-realdata
 SANITIZE ?= address,undefined
 WERROR ?= $(if $(CI),true,false)
 PIP := -m pip install -qq
@@ -10,7 +11,7 @@ IN_TEST := PATH="$(CURDIR)/$(TEST)/bin:$$PATH"
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .NOTPARALLEL:
-.PHONY: help demo test lint format ctest instructions wheel pytest coverage docs installed analyze bench dev clean check-tools
+.PHONY: help demo test lint format ctest instructions wheel realdata pytest coverage docs installed analyze bench dev clean check-tools
 
 help: ## list these targets
 	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' Makefile | expand -t 10
@@ -21,7 +22,7 @@ demo: check-tools ## install evoke into .venv and reproduce the a^n b^n c^n expe
 	$(DEMO)/bin/python $(PIP) '.[cli]'
 	$(DEMO)/bin/evoke reproduce anbncn
 
-test: lint ctest instructions wheel docs pytest ## all checks: lint, C tests under sanitizers, instruction counts, sdist and wheel, documents, pytest
+test: lint ctest instructions wheel docs realdata pytest ## all checks: lint, C tests under sanitizers, instruction counts, sdist and wheel, documents, pytest
 
 lint: $(TEST)/ready ## ruff, cython-lint, clang-format, codespell, mypy
 	$(IN_TEST) ruff check
@@ -43,12 +44,15 @@ instructions: $(TEST)/ready ## instructions of three workloads beside those kept
 wheel: $(TEST)/ready ## sdist and wheel into dist/, checked and tried in an empty environment
 	$(IN_TEST) sh tools/wheel.sh
 
+realdata: wheel ## install the wheel with the packages of real data into .venv-realdata and run the tests that need them
+	sh tools/realdata.sh $(PYTHON) $(REALDATA)
+
 pytest: installed ## install evoke into .venv-test and run the Python tests (ARGS="-k svm" goes to pytest)
-	$(IN_TEST) python -m pytest $(ARGS)
+	$(IN_TEST) python -m pytest -m "not realdata" $(ARGS)
 
 coverage: installed ## lines of src/evoke that the Python tests run, in subprocesses too; fails below 95 %
 	$(IN_TEST) python $(PIP) 'coverage>=7.10' 'pytest-cov>=7'
-	$(IN_TEST) python -m pytest -m "not distributed" --cov --cov-report=term-missing:skip-covered --cov-fail-under=95 $(ARGS)
+	$(IN_TEST) python -m pytest -m "not distributed and not realdata" --cov --cov-report=term-missing:skip-covered --cov-fail-under=95 $(ARGS)
 
 docs: installed ## the documentation site, into build/docs; a warning is an error
 	$(IN_TEST) python -m sphinx -W --keep-going -q -b html docs build/docs
@@ -70,7 +74,7 @@ dev: check-tools ## editable install with every tool into .venv-dev; it rebuilds
 
 clean: ## remove everything the other targets made
 	rm -rf docs/api/generated docs/examples docs/sg_execution_times.rst .coverage*
-	rm -rf build dist $(DEMO) $(DEV) $(TEST) .hypothesis .mypy_cache .pytest_cache .ruff_cache
+	rm -rf build dist $(DEMO) $(DEV) $(TEST) $(REALDATA) .hypothesis .mypy_cache .pytest_cache .ruff_cache
 
 check-tools:
 	@$(PYTHON) -c 'import sys; sys.exit(None if sys.version_info >= (3, 10) else \

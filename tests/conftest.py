@@ -21,6 +21,26 @@ settings.register_profile("deep", max_examples=2000, deadline=None)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
 
 
+def pytest_addoption(parser):
+    parser.addoption("--no-skips", action="store_true", help="a skip is a failure: what tests need must be there")
+
+
+def failed_if_skipped(report, config):
+    if config.getoption("--no-skips") and report.skipped and not hasattr(report, "wasxfail"):
+        report.outcome, report.longrepr = "failed", f"--no-skips: {report.longrepr[2]}"
+    return report
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item):
+    return failed_if_skipped((yield), item.config)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_make_collect_report(collector):
+    return failed_if_skipped((yield), collector.config)
+
+
 @pytest.fixture(autouse=True)
 def closed_figures():
     yield

@@ -42,7 +42,9 @@ def test_every_example_is_tested():
     assert {path.stem for path in EXAMPLES.glob("*.py")} == set(EXPECTED)
 
 
-@pytest.mark.parametrize("name", EXPECTED)
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=[pytest.mark.realdata] * bool(package)) for name, (package, *_) in EXPECTED.items()]
+)
 def test_example(name, capsys, monkeypatch):
     package, pattern, least, most = EXPECTED[name]
     if package is not None:
