@@ -31,7 +31,8 @@ CHAPTERS = {
     "svc": "Classification machines", "svr": "Regression machines", "lssvm": "Least-squares machines",
     "evaluation": "Evaluation of a network", "generation": "A generation, one and two threads",
     "growth": "How cost grows", "memory": "Memory", "peers_anbncn": "The string task: what else one could use",
-    "peers_sines": "The sine task: what else one could use", "ideas": "What single ideas are worth",
+    "peers_sines": "The sine task: what else one could use", "real_data": "Real data: what else one could use",
+    "ideas": "What single ideas are worth",
     "simd": "Instruction sets", "breakdown": "Parts of an evaluation", "threads": "Two threads",
     "evolution": "A whole evolution", "sines": "Readouts of the sine task", "backends": "Backends",
 }  # fmt: skip

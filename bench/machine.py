@@ -18,7 +18,7 @@ from evoke import show_config
 
 # Force OpenBLAS into kernels of an older processor, or into other block sizes than its own.
 HANDICAPS = ("OPENBLAS_CORETYPE", "OPENBLAS_L2_SIZE")
-PEERS = ("thundersvm-cpu", "torch", "reservoirpy", "tslearn", "distributed", "ray")
+PEERS = ("thundersvm-cpu", "torch", "aeon", "reservoirpy", "statsmodels", "tslearn", "distributed", "ray")
 
 
 def drop_handicaps() -> None:

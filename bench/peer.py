@@ -70,6 +70,11 @@ def size_of(model: Any) -> int:
     return int(sum(np.size(part) for part in parts))
 
 
+def size_of_reservoir(reservoir: Any, readout: Any) -> int:
+    """The same of an echo state network of reservoirpy: weights that are not zero, and those that were trained."""
+    return int(reservoir.W.nnz + reservoir.Win.nnz + readout.Wout.size + readout.bias.size)
+
+
 def table(module: str, title: str, note: str, methods: dict[str, tuple[Method, int, str | None]], quick: bool) -> Table:
     """A row for each method: (function, seeds, package that it needs)."""
     found = Table(title, notes=[note])

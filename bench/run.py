@@ -23,7 +23,7 @@ from threadpoolctl import threadpool_limits
 
 GROUPS = (
     "vecmath", "lstm", "mutation", "gram", "svc", "svr", "lssvm", "evaluation", "generation", "growth", "memory",
-    "peers_anbncn", "peers_sines",
+    "peers_anbncn", "peers_sines", "real_data",
     "ideas", "simd", "breakdown", "threads", "evolution", "sines", "backends",
 )  # fmt: skip
 

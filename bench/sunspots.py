@@ -17,26 +17,27 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from reservoirpy.nodes import Reservoir, Ridge
-from statsmodels.datasets import sunspots
-from statsmodels.tsa.ar_model import AutoReg
+import peer
 
 from evoke import EvokeForecaster
 
 VARIANCE = 1535.0
 FIRST_YEAR = 1700
 LEARN_TO = 1920
-PERIODS = {"1921-1955": (1921, 1955), "1956-1979": (1956, 1979), "1980-2008": (1980, 2008)}
+PERIODS = {"1921-1955": (1921, 1955), "1956-1979": (1956, 1979), "1980-2008": (1980, 2008), "1921-2008": (1921, 2008)}
 HORIZON = 22  # two cycles
 FIRST_CV_SEED = 1000  # the test uses 0, 1, ...
 CV_SEEDS = 2
 WASHOUT = 12  # years at the beginning that are neither trained on nor judged
 
 # One step ahead: the series -> predictions of every year. On its own output: (known years, n) -> the next n years.
-Predictors = tuple[Callable[[np.ndarray], np.ndarray], Callable[[np.ndarray, int], np.ndarray]]
+# How many numbers both are made with.
+Predictors = tuple[Callable[[np.ndarray], np.ndarray], Callable[[np.ndarray, int], np.ndarray], int]
 
 
 def load() -> np.ndarray:
+    from statsmodels.datasets import sunspots
+
     return sunspots.load_pandas().data["SUNACTIVITY"].to_numpy()
 
 
@@ -58,10 +59,13 @@ def lagged(z: np.ndarray, seed: int, *, lag: int) -> Predictors:
     return (
         lambda z: np.concatenate([np.zeros(lag), z[:-lag]]),
         lambda known, n: np.resize(known[-lag:], n),
+        0,
     )
 
 
 def autoregression(z: np.ndarray, seed: int, *, order: int) -> Predictors:
+    from statsmodels.tsa.ar_model import AutoReg
+
     constant, *weights = AutoReg(z, lags=order).fit().params
     newest_first = np.array(weights)
 
@@ -75,10 +79,12 @@ def autoregression(z: np.ndarray, seed: int, *, order: int) -> Predictors:
             series.append(constant + newest_first @ series[: -order - 1 : -1])
         return np.array(series[-n:])
 
-    return one_step, free
+    return one_step, free, order + 1
 
 
 def echo_state(z: np.ndarray, seed: int, *, units: int, lr: float, input_scaling: float, ridge: float) -> Predictors:
+    from reservoirpy.nodes import Reservoir, Ridge
+
     reservoir = Reservoir(units, sr=0.9, lr=lr, input_scaling=input_scaling, seed=seed)
     readout = Ridge(ridge=ridge)
 
@@ -95,7 +101,10 @@ def echo_state(z: np.ndarray, seed: int, *, units: int, lr: float, input_scaling
             out.append(readout.run(reservoir.run(np.array([[out[-1]]])))[0, 0])
         return np.array(out)
 
-    return lambda z: np.concatenate([[0.0], readout.run(states(z[:-1]))[:, 0]]), free
+    def one_step(z):
+        return np.concatenate([[0.0], readout.run(states(z[:-1]))[:, 0]])
+
+    return one_step, free, peer.size_of_reservoir(reservoir, readout)
 
 
 def evoke(z: np.ndarray, seed: int, *, held_out: float, **settings: Any) -> Predictors:
@@ -112,7 +121,7 @@ def evoke(z: np.ndarray, seed: int, *, held_out: float, **settings: Any) -> Pred
         except FloatingPointError:  # diverged
             return np.full(n, np.inf)
 
-    return model.predict_one_step, free
+    return model.predict_one_step, free, peer.size_of(model)
 
 
 SCALES = ("root", "plain")
@@ -130,7 +139,7 @@ EVOKE: list[dict[str, Any]] = [
 ]  # fmt: skip
 POPULATION = {"subpopulation_size": 10, "n_trials": 3}
 
-METHODS: dict[str, tuple[Callable[..., Predictors], list[dict[str, Any]]]] = {
+CANDIDATES: dict[str, tuple[Callable[..., Predictors], list[dict[str, Any]]]] = {
     "the year before": (lagged, [{"scale": "plain", "lag": 1}]),
     "11 years before": (lagged, [{"scale": "plain", "lag": 11}]),
     "autoregression": (
@@ -146,7 +155,16 @@ METHODS: dict[str, tuple[Callable[..., Predictors], list[dict[str, Any]]]] = {
     "evoke, random network": (evoke, [{**s, **POPULATION, "n_generations": 1} for s in EVOKE]),
     "evoke": (evoke, [{**s, **POPULATION, "n_generations": 15} for s in EVOKE]),
 }  # fmt: skip
-SEEDED = ("reservoirpy", "evoke, random network", "evoke")
+
+
+def seeded(name: str) -> bool:
+    """Whether the result of the method depends on the seed."""
+    return name.startswith(("evoke", "reservoirpy"))
+
+
+def result(run: dict[str, Any]) -> float:
+    """The number by which a benchmark judges a run of `test`."""
+    return run["nmse"]["1921-2008"]
 
 
 # ---------------------------------------------------------------- choice and test
@@ -156,51 +174,54 @@ def at(year: int) -> int:
     return year - FIRST_YEAR
 
 
-def one_step_errors(
+def learned(
     method: Callable[..., Predictors], settings: dict[str, Any], y: np.ndarray, learn_to: int, seed: int
-) -> tuple[np.ndarray, Callable[[int], np.ndarray]]:
+) -> tuple[np.ndarray, Callable[[int], np.ndarray], int]:
     """Squared errors one year ahead, by year, over the variance; forecasts on its own output from a last known year."""
     settings = dict(settings)
     scale = settings.pop("scale")
     z = forward(y, scale)
-    one_step, free = method(z[: at(learn_to) + 1], seed, **settings)
+    one_step, free, size = method(z[: at(learn_to) + 1], seed, **settings)
     errors = (y - backward(one_step(z), scale)) ** 2 / VARIANCE
-    return errors, lambda year: backward(free(z[: at(year) + 1], HORIZON), scale)
+    return errors, lambda year: backward(free(z[: at(year) + 1], HORIZON), scale), size
 
 
 def validate(method, settings: dict[str, Any], y: np.ndarray, n_seeds: int) -> float:
     return float(np.mean([
-        one_step_errors(method, settings, y, end, FIRST_CV_SEED + k)[0][at(end) + 1 : at(end) + 41].mean()
+        learned(method, settings, y, end, FIRST_CV_SEED + k)[0][at(end) + 1 : at(end) + 41].mean()
         for end in (1840, 1880) for k in range(n_seeds)
     ]))  # fmt: skip
 
 
-def test(method, settings: dict[str, Any], y: np.ndarray, seed: int) -> dict[str, Any]:
-    """Errors one year ahead in every period, and the root mean squares of free runs from every year since 1920."""
-    errors, free = one_step_errors(method, settings, y, LEARN_TO, seed)
-    last = FIRST_YEAR + len(y) - 1
-    runs = np.array([free(year) - y[at(year) + 1 : at(year) + 1 + HORIZON] for year in range(LEARN_TO, last - 21)])
-    by_horizon = np.sqrt((runs**2).mean(axis=0))
-    return {
-        "nmse": {name: float(errors[at(a) : at(b) + 1].mean()) for name, (a, b) in PERIODS.items()},
-        "free": [None if np.isinf(error) else float(error) for error in by_horizon],
-        "free_all": None if np.isinf(runs).any() else float(np.sqrt((runs**2).mean())),
-    }
+def test(name: str, settings: dict[str, Any], seeds: list[int], quick: bool) -> list[dict[str, Any]]:
+    """Runs: errors one year ahead in every period, and root mean squares of free runs from every year since 1920."""
+    y = load()
+    last, made = FIRST_YEAR + len(y) - 1, []
+    for seed in seeds:
+        begin = time.perf_counter()
+        errors, free, size = learned(CANDIDATES[name][0], settings, y, LEARN_TO, seed)
+        seconds = time.perf_counter() - begin
+        runs = np.array([free(year) - y[at(year) + 1 : at(year) + 1 + HORIZON] for year in range(LEARN_TO, last - 21)])
+        by_horizon = np.sqrt((runs**2).mean(axis=0))
+        made.append({
+            "seed": seed, "nmse": {p: float(errors[at(a) : at(b) + 1].mean()) for p, (a, b) in PERIODS.items()},
+            "free": [None if np.isinf(error) else float(error) for error in by_horizon],
+            "free_all": None if np.isinf(runs).any() else float(np.sqrt((runs**2).mean())),
+            "seconds": seconds, "parameters": size,
+        })  # fmt: skip
+    return made
 
 
 def run(n_seeds: int, quick: bool, say: Callable[[str], None]) -> list[dict[str, Any]]:
     """One record a method: its candidates with their validation, the choice, and the test seed by seed."""
     y, records = load(), []
-    for name, (method, candidates) in METHODS.items():
+    for name, (method, candidates) in CANDIDATES.items():
         candidates = candidates[:1] if quick else candidates
         judged = [
-            {"settings": s, "nmse": validate(method, s, y, CV_SEEDS if name in SEEDED else 1)} for s in candidates
+            {"settings": s, "nmse": validate(method, s, y, CV_SEEDS if seeded(name) else 1)} for s in candidates
         ] if len(candidates) > 1 else []  # fmt: skip
         best = min(judged, key=lambda c: c["nmse"])["settings"] if judged else candidates[0]
-        runs = []
-        for seed in range(n_seeds if name in SEEDED else 1):
-            begin = time.perf_counter()
-            runs.append({"seed": seed, **test(method, best, y, seed), "seconds": time.perf_counter() - begin})
+        runs = test(name, best, list(range(n_seeds if seeded(name) else 1)), quick)
         records.append({"method": name, "candidates": judged, "settings": best, "runs": runs})
         medians = {p: round(float(np.median([r["nmse"][p] for r in runs])), 3) for p in PERIODS}
         say(f"{name}: one year ahead {medians}, 22 years {[r['free_all'] for r in runs][:3]}; {best}")

@@ -13,21 +13,17 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from aeon.datasets import load_japanese_vowels
-from reservoirpy.nodes import Reservoir, Ridge
+import peer
 from sklearn.model_selection import StratifiedKFold
 from sklearn.svm import SVC
-from tslearn.svm import TimeSeriesSVC
-from tslearn.utils import to_time_series_dataset
 
 from evoke import EvokeClassifier
 from evoke.sequences import from_panel
-from evoke.svm import LSSVC
 
 FIRST_CV_SEED = 1000  # the test uses 0, 1, ...
 Utterances = list[np.ndarray]
-# (X, y, X_test, seed, **settings) -> predictions by the name of the variant
-Method = Callable[..., dict[str, np.ndarray]]
+# (X, y, X_test, seed, **settings) -> predictions, and how many numbers they are made with
+Method = Callable[..., tuple[np.ndarray, int]]
 
 
 def load(split: str) -> tuple[Utterances, np.ndarray]:
@@ -35,6 +31,8 @@ def load(split: str) -> tuple[Utterances, np.ndarray]:
 
     The order matters where the last part is held out: in the file all utterances of one speaker stand together.
     """
+    from aeon.datasets import load_japanese_vowels
+
     X, y = load_japanese_vowels(split=split)
     turn = np.zeros(len(y), dtype=int)
     for speaker in np.unique(y):
@@ -54,7 +52,7 @@ def standardise(X: Utterances, other: Utterances) -> tuple[Utterances, Utterance
 
 
 def majority(X, y, X_test, seed):
-    return {"": np.full(len(X_test), np.bincount(y).argmax())}
+    return np.full(len(X_test), np.bincount(y).argmax()), 1
 
 
 def window_svm(X, y, X_test, seed, *, frames: str, k: int, C: float):
@@ -70,7 +68,8 @@ def window_svm(X, y, X_test, seed, *, frames: str, k: int, C: float):
             cut = [x[:k] if frames == "first" else x[-k:] for x in X]
         return np.array([x.ravel() for x in cut])
 
-    return {"": SVC(C=C).fit(rows(X), y).predict(rows(X_test))}
+    machine = SVC(C=C).fit(rows(X), y)
+    return machine.predict(rows(X_test)), size_of(machine)
 
 
 def voting_svm(X, y, X_test, seed, *, C: float):
@@ -78,16 +77,24 @@ def voting_svm(X, y, X_test, seed, *, C: float):
     machine = SVC(C=C).fit(np.concatenate(X), np.repeat(y, [len(x) for x in X]))
     votes = machine.decision_function(np.concatenate(X_test))
     begin = np.cumsum([0, *(len(x) for x in X_test[:-1])])
-    return {"": machine.classes_[np.add.reduceat(votes, begin).argmax(axis=1)]}
+    return machine.classes_[np.add.reduceat(votes, begin).argmax(axis=1)], size_of(machine)
 
 
 def alignment_svm(X, y, X_test, seed, *, C: float, gamma: Any):
+    from tslearn.svm import TimeSeriesSVC
+    from tslearn.utils import to_time_series_dataset
+
     machine = TimeSeriesSVC(C=C, gamma=gamma, random_state=seed).fit(to_time_series_dataset(X), y)
-    return {"": machine.predict(to_time_series_dataset(X_test))}
+    predicted = machine.predict(to_time_series_dataset(X_test))
+    inner = machine.svm_estimator_  # its kernel is given in full, so its support vectors are the numbers of utterances
+    frames = sum(X[i].size for i in inner.support_)
+    return predicted, frames + inner.dual_coef_.size + inner.intercept_.size
 
 
 def echo_state(X, y, X_test, seed, *, lr: float, input_scaling: float, ridge: float):
     """The last state of a reservoir of 500 units, read by ridge regression."""
+    from reservoirpy.nodes import Reservoir, Ridge
+
     reservoir = Reservoir(500, sr=0.9, lr=lr, input_scaling=input_scaling, seed=seed)
 
     def states(X):
@@ -101,26 +108,26 @@ def echo_state(X, y, X_test, seed, *, lr: float, input_scaling: float, ridge: fl
     classes = np.unique(y)
     readout = Ridge(ridge=ridge)
     readout.fit(states(X), (y[:, None] == classes).astype(float))
-    return {"": classes[readout.run(states(X_test)).argmax(axis=1)]}
+    predicted = classes[readout.run(states(X_test)).argmax(axis=1)]
+    return predicted, peer.size_of_reservoir(reservoir, readout)
 
 
 def evoke(X, y, X_test, seed, **settings):
-    """As fitted, and with a readout of the same kind trained anew on all utterances, the held-out ones too."""
-    model = EvokeClassifier(**EVOKE | settings, random_state=seed, n_jobs=2).fit(X, y)
+    model = EvokeClassifier(**EVOKE | settings, random_state=seed).fit(X, y)
+    return model.predict(X_test), peer.size_of(model)
 
-    def last(X):
-        return np.array([phi[-1] for phi in model.transform(X)])
 
-    readout = LSSVC(C=model.C, gamma=model.gamma).fit(last(X), y)
-    return {"as fitted": model.predict(X_test), "refitted": readout.predict(last(X_test))}
+def size_of(machine: SVC) -> int:
+    return machine.support_vectors_.size + machine.dual_coef_.size + machine.intercept_.size
 
 
 EVOKE: dict[str, Any] = {
     "n_cells": 200, "cell": "evolino", "gate_bias": (0.0, 2.0, 0.0), "weight_range": 0.1, "subpopulation_size": 8,
     "n_trials": 2, "objective": "squared", "readout": "lssvm", "gamma": 0.01, "C": 100.0, "validation": 0.25,
+    "refit": True,
 }  # fmt: skip
 
-METHODS: dict[str, tuple[Method, list[dict[str, Any]]]] = {
+CANDIDATES: dict[str, tuple[Method, list[dict[str, Any]]]] = {
     "most frequent speaker": (majority, [{}]),
     **{
         f"SVM, {frames} frames": (
@@ -138,15 +145,19 @@ METHODS: dict[str, tuple[Method, list[dict[str, Any]]]] = {
             for lr in (0.1, 0.3, 0.5) for scale in (0.03, 0.1) for ridge in (0.01, 0.1)
         ],
     ),
-    "evoke, best of 16 random networks": (
-        evoke,
-        [
-            {"n_generations": 1, **settings}
-            for settings in (
-                {}, {"gate_bias": (0.0, 1.0, 0.0)}, {"weight_range": 0.05, "gamma": 0.003, "C": 1e4}, {"n_cells": 100},
-            )
-        ],
-    ),
+    **{
+        f"evoke, best of 16 random networks{name}": (
+            evoke,
+            [
+                {"n_generations": 1, **refit, **settings}
+                for settings in (
+                    {}, {"gate_bias": (0.0, 1.0, 0.0)}, {"weight_range": 0.05, "gamma": 0.003, "C": 1e4},
+                    {"n_cells": 100},
+                )
+            ],
+        )
+        for name, refit in ((", without refit", {"refit": False}), ("", {}))
+    },
     "evoke, evolved": (
         evoke,
         [
@@ -156,53 +167,61 @@ METHODS: dict[str, tuple[Method, list[dict[str, Any]]]] = {
         ],
     ),
 }  # fmt: skip
-# Methods whose result depends on the seed, and the variant by which candidates are judged
-SEEDED = {
-    "reservoirpy, as in its tutorial": "", "reservoirpy, chosen": "", "evoke, best of 16 random networks": "refitted",
-    "evoke, evolved": "refitted",
-}  # fmt: skip
+
+
+def seeded(name: str) -> bool:
+    """Whether the result of the method depends on the seed."""
+    return name.startswith(("evoke", "reservoirpy"))
+
+
+def result(run: dict[str, Any]) -> float:
+    """The number by which a benchmark judges a run of `test`."""
+    return run["accuracy"]
 
 
 # ---------------------------------------------------------------- choice and test
 
 
-def accuracy(true: np.ndarray, predicted: dict[str, np.ndarray]) -> dict[str, float]:
-    return {variant: float(np.mean(labels == true)) for variant, labels in predicted.items()}
-
-
-def cross_validate(method: Method, settings: dict[str, Any], X: Utterances, y: np.ndarray) -> dict[str, float]:
-    """Mean accuracy of the variants over the folds."""
+def cross_validate(method: Method, settings: dict[str, Any], X: Utterances, y: np.ndarray) -> float:
+    """Mean accuracy over the folds."""
     folds = StratifiedKFold(3, shuffle=True, random_state=0).split(X, y)
     scores = []
     for k, (train, held_out) in enumerate(folds):
         seen, unseen = standardise([X[i] for i in train], [X[i] for i in held_out])
-        scores.append(accuracy(y[held_out], method(seen, y[train], unseen, FIRST_CV_SEED + k, **settings)))
-    return {variant: float(np.mean([score[variant] for score in scores])) for variant in scores[0]}
+        predicted, _ = method(seen, y[train], unseen, FIRST_CV_SEED + k, **settings)
+        scores.append(np.mean(predicted == y[held_out]))
+    return float(np.mean(scores))
+
+
+def test(name: str, settings: dict[str, Any], seeds: list[int], quick: bool) -> list[dict[str, Any]]:
+    """Runs with these settings: trained on the utterances to learn from, judged by those of the test."""
+    (X, y), (X_test, y_test) = ((X[:27], y[:27]) if quick else (X, y) for X, y in map(load, ("train", "test")))
+    X, X_test = standardise(X, X_test)
+    if quick and name.startswith("evoke"):
+        settings = settings | {"n_cells": 5, "n_generations": 1}
+    runs = []
+    for seed in seeds:
+        wall, cpu = time.perf_counter(), time.process_time()
+        predicted, size = CANDIDATES[name][0](X, y, X_test, seed, **settings)
+        runs.append({
+            "seed": seed, "accuracy": float(np.mean(predicted == y_test)), "seconds": time.perf_counter() - wall,
+            "processor": time.process_time() - cpu, "parameters": size,
+        })  # fmt: skip
+    return runs
 
 
 def run(n_seeds: int, quick: bool, say: Callable[[str], None]) -> list[dict[str, Any]]:
     """One record a method: its candidates with their validation, the choice, and the test seed by seed."""
-    (X, y), (X_test, y_test) = load("train"), load("test")
-    seen, unseen = standardise(X, X_test)
+    X, y = load("train")
     records = []
-    for name, (method, candidates) in METHODS.items():
-        if quick:
-            candidates = [{**candidates[0], **({"n_cells": 5} if method is evoke else {})}]
+    for name, (method, candidates) in CANDIDATES.items():
+        candidates = candidates[:1] if quick else candidates
         judged = [
             {"settings": settings, "accuracy": cross_validate(method, settings, X, y)} for settings in candidates
         ] if len(candidates) > 1 else []  # fmt: skip
-        judge = SEEDED.get(name, "")
-        best = max(judged, key=lambda c, judge=judge: c["accuracy"][judge])["settings"] if judged else candidates[0]
-        runs = []
-        for seed in range(n_seeds if name in SEEDED else 1):
-            wall, cpu = time.perf_counter(), time.process_time()
-            predicted = method(seen, y, unseen, seed, **best)
-            runs.append({
-                "seed": seed, "accuracy": accuracy(y_test, predicted), "seconds": time.perf_counter() - wall,
-                "processor": time.process_time() - cpu,
-            })  # fmt: skip
+        best = max(judged, key=lambda candidate: candidate["accuracy"])["settings"] if judged else candidates[0]
+        runs = test(name, best, list(range(n_seeds if seeded(name) else 1)), quick)
         records.append({"method": name, "candidates": judged, "settings": best, "runs": runs})
-        for variant in runs[0]["accuracy"]:
-            scores = [run["accuracy"][variant] for run in runs]
-            say(f"{name} {variant}: median {np.median(scores):.4f}, {min(scores):.4f} to {max(scores):.4f}; {best}")
+        scores = [run["accuracy"] for run in runs]
+        say(f"{name}: median {np.median(scores):.4f}, {min(scores):.4f} to {max(scores):.4f}; {best}")
     return records

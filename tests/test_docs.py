@@ -27,7 +27,7 @@ def example(path):
     return pytest.param(path, id=str(path.relative_to(ROOT)), marks=[pytest.mark.realdata] * real_data)
 
 
-@pytest.mark.parametrize("path", map(example, EXAMPLES))
+@pytest.mark.parametrize("path", [example(path) for path in EXAMPLES])
 @pytest.mark.filterwarnings("ignore:::aeon", "ignore:::numba")
 def test_examples_run_in_their_order(path, capsys, monkeypatch, tmp_path):
     text = path.read_text(encoding="utf-8")
