@@ -1,8 +1,9 @@
 """Yearly sunspot numbers, 1700 to 2008: one step ahead, and 22 years on a method's own output. Used by `real_data.py`.
 
 The split is that of the literature since Weigend, Huberman and Rumelhart (1990): 1700 to 1920 to learn from, 1921 to
-1955 and 1956 to 1979 to be predicted one year ahead; errors are mean squares divided by 1535, the variance of 1700 to
-1979. We add 1980 to 2008. Nothing after 1920 is learned from.
+1955 and 1956 to 1979 to be predicted one year ahead; errors are mean squares divided by 1535, which is there the
+variance of 1700 to 1979 (it is 1496 in this edition of the series). We add 1980 to 2008. Nothing after 1920 is learned
+from.
 
 How settings are chosen: every method has a short list of candidates, among them the square root of the series in the
 place of the series. Each candidate learns from 1700 to 1840 and predicts the next 40 years, one year ahead, then learns

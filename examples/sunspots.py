@@ -28,8 +28,8 @@ model = EvokeForecaster(
 ).fit(known, y_val=known)  # fmt: skip
 
 # %%
-# One year ahead: mean squared error over the variance of 1700 to 1979, as is usual for this split, beside the forecast
-# that next year is like this year. The cycle that peaked in 1957 was higher than any before.
+# One year ahead: mean squared error over 1535, as is usual for this split, beside the forecast that next year is like
+# this year. The cycle that peaked in 1957 was higher than any before.
 told = model.predict_one_step(series)
 for first, last in ((1921, 1955), (1956, 1979), (1980, 2008)):
     period = (years >= first) & (years <= last)
