@@ -19,7 +19,7 @@ from sklearn.model_selection import GridSearchCV
 from evoke import EvokeClassifier, EvokeForecaster, EvokeRegressor, parallel, reproduce, tasks
 from evoke.evaluation import evaluate
 from evoke.exceptions import WorkerLostError
-from evoke.reproduce import grammar
+from evoke.reproduce import grammar, waves
 
 GENERATIONS = 4
 SMALL = {"n_cells": 3, "subpopulation_size": 16, "n_generations": GENERATIONS, "random_state": 0}
@@ -112,8 +112,6 @@ def without_seconds(result):
     return [{key: value for key, value in run.items() if key != "seconds"} for run in result["runs"]]
 
 
-
-
 # ---- the same everywhere
 
 
@@ -124,13 +122,23 @@ def test_fits_are_the_same(backend, kind, n_jobs):
     assert_same(model, fitted(kind), kind)
 
 
-def test_runs_are_the_same(backend):
+def test_runs_are_the_same_and_one_that_fails_is_listed(backend, monkeypatch):
+    run_sines = waves.run_sines
+
+    def run(seed, *settings):
+        if seed == 1:
+            raise ValueError("no good")
+        return run_sines(seed, *settings)
+
+    monkeypatch.setattr(waves, "run_sines", run)
     settings = {"runs": 3, "readout": "pinv", "n_generations": 2}
     seen = []
     with backend():
         result = reproduce.sines(**settings, n_jobs=2, progress=lambda run: seen.append((run["seed"], run["status"])))
     assert without_seconds(result) == without_seconds(reproduce.sines(**settings))
-    assert sorted(seen) == [(seed, "finished") for seed in range(3)]
+    assert sorted(seen) == [(0, "finished"), (1, "failed"), (2, "finished")]
+    assert [run["seed"] for run in result["runs"]] == [0, 2]
+    assert [(run["seed"], run["reason"]) for run in result["unfinished"]] == [(1, "ValueError: no good")]
 
 
 def test_searches_over_parameters_are_the_same(backend):
@@ -138,23 +146,11 @@ def test_searches_over_parameters_are_the_same(backend):
 
     def scores(n_jobs, inner):
         model = EvokeClassifier(**SMALL | {"n_generations": 2}, n_jobs=inner)
-        return GridSearchCV(model, {"n_cells": [2, 3]}, cv=2, n_jobs=n_jobs).fit(X, y).cv_results_["mean_test_score"]
+        search = GridSearchCV(model, {"n_cells": [2, 3]}, cv=2, n_jobs=n_jobs, refit=False)
+        return search.fit(X, y).cv_results_["mean_test_score"]
 
     with backend():
         np.testing.assert_array_equal(scores(2, 2), scores(1, 1))
-
-
-def test_a_failed_run_is_listed(backend, monkeypatch):
-    def run(seed, *_):
-        if seed == 1:
-            raise ValueError("no good")
-        return {"seed": seed, "accepted": seed}
-
-    monkeypatch.setattr(grammar, "run_anbncn", run)
-    with backend():
-        result = reproduce.anbncn(runs=3, n_jobs=2)
-    assert [run["accepted"] for run in result["runs"]] == [0, 2]
-    assert [(run["seed"], run["reason"]) for run in result["unfinished"]] == [(1, "ValueError: no good")]
 
 
 # ---- workers that die
@@ -173,15 +169,6 @@ def dies_once(flag):
     return evaluation
 
 
-def test_what_a_worker_was_at_when_it_died_is_done_again(backend, monkeypatch, tmp_path):
-    expected = fitted()
-    monkeypatch.setattr(parallel, "evaluate", dies_once(str(tmp_path / "died")))
-    with backend():
-        model = fitted(n_jobs=2)
-    assert (tmp_path / "died").exists()
-    assert_same(model, expected)
-
-
 def test_multiprocessing_does_not_wait_for_the_dead(monkeypatch, tmp_path):
     expected = fitted()
     monkeypatch.setattr(parallel, "evaluate", dies_once(str(tmp_path / "died")))
@@ -191,7 +178,7 @@ def test_multiprocessing_does_not_wait_for_the_dead(monkeypatch, tmp_path):
     assert_same(model, expected)
 
 
-def test_workers_that_die_always_are_an_error_and_the_best_is_kept(backend, monkeypatch):
+def test_a_worker_that_dies_is_made_good_and_workers_that_die_always_leave_the_best(backend, monkeypatch, tmp_path):
     def dies(problem, genomes):
         os._exit(1)
 
@@ -200,10 +187,13 @@ def test_workers_that_die_always_are_an_error_and_the_best_is_kept(backend, monk
             monkeypatch.setattr(parallel, "evaluate", dies)
 
     estimator, X, y = problems()["classifier"]
+    monkeypatch.setattr(parallel, "evaluate", dies_once(str(tmp_path / "died")))
+    monkeypatch.setattr(parallel, "TRIES", 2)  # workers take a second to start
     model = estimator(**SMALL, n_jobs=2, callbacks=[second])
     with backend(), pytest.raises(WorkerLostError, match=r"joblib's \w+Backend lost workers .* is kept"):
         model.fit(X, y)
     monkeypatch.undo()
+    assert (tmp_path / "died").exists()
     assert_same(model, fitted(n_generations=2))
     with backend():
         assert_same(model.set_params(callbacks=None).fit(X, y), fitted())
