@@ -14,8 +14,9 @@ from evoke.exceptions import SolverWarning
 
 __all__ = ["Solution", "check_kernel_range", "solve", "solve_each"]
 
-# What max_iter=-1 stands for: far beyond what a problem that fits in memory needs, yet an end.
-_MAX_STEPS = 10_000_000
+# What max_iter=-1 stands for: a hundred times what solvable problems were seen to need, yet an end within a second for
+# few rows, where hopeless problems are common.
+_MOST_STEPS_A_ROW, _LEAST_MOST_STEPS = 1000, 100_000
 # ThunderSVM counts rounds of many steps each.
 _MAX_ROUNDS = 1000
 _MAX_COPIED_ROWS = 50_000
@@ -98,7 +99,7 @@ def solve(
     tol : float
         Largest violation of the optimality conditions (LIBSVM's rule), > 0.
     max_iter : int
-        Most steps of the native solver a target; -1 for 10 million.
+        Most steps of the native solver a target; -1 for a thousand a row, 100,000 at least.
     solver : {"auto", "native", "thundersvm"}
         "auto" is "native". ThunderSVM knows only bounds that are whole multiples of the smallest one of their class.
         Where its single precision is not enough, the native solver finishes its work.
@@ -139,8 +140,9 @@ def solve_each(
 ):
     """Coefficients (n_problems, n) and a certificate, a dict, for each problem: contiguous (target, lower, upper)."""
     check_kernel_range(X, kernel, gamma, coef0, degree)
-    max_iter = _MAX_STEPS if max_iter == -1 else max_iter
     n = len(X)
+    if max_iter == -1:
+        max_iter = max(_LEAST_MOST_STEPS, _MOST_STEPS_A_ROW * n)
     cache_bytes = int(min(cache_size * 2.0**20, 8.0 * n * (n + 8)))
     machine = _svm.Machine(X, kernel, gamma, coef0, degree, cache_bytes)
     betas, certificates, reasons = np.zeros((len(problems), n)), [], []

@@ -34,7 +34,7 @@ class SVC(ClassifierMixin, IterativeMachine):
     {class_weight}
     {solver}
     max_iter : int, default=-1
-        Most steps of the solver for each pair of classes; -1 for 10 million.
+        Most steps of the solver for each pair of classes; -1 for a thousand a row, 100,000 at least.
     {cache_size}
     decision_function_shape : {"ovr", "ovo"}, default="ovr"
         Whether `decision_function` of more than two classes has a column for each class or for each pair of classes.

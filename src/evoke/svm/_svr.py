@@ -33,7 +33,7 @@ class SVR(Regression, IterativeMachine):
         Half width of the tube in which errors are free, in units of y, >= 0.
     {solver}
     max_iter : int, default=-1
-        Most steps of the solver for each output; -1 for 10 million.
+        Most steps of the solver for each output; -1 for a thousand a row, 100,000 at least.
     {cache_size}
 
     Attributes
