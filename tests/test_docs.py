@@ -67,9 +67,12 @@ def test_commands_for_own_data_run(tmp_path):
         capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
-    assert (tmp_path / "sides.csv").read_text().startswith("walk,side\na,")
+    sides, walks = ((tmp_path / name).read_text().splitlines() for name in ("sides.csv", "walks.csv"))
+    assert len(sides) == len(walks) == 161
+    assert sum(said.split(",")[1] == walk.split(",")[2] for said, walk in zip(sides, walks, strict=True)) > 150
+    assert done.stderr == "Note: the target 'side' is text, so it is classified.\n"
     assert len((tmp_path / "continued.csv").read_text().splitlines()) == 101
-    written = {"walks.evk", "history.png", "series.evk", "continued.png"}
+    written = {"walks.evk", "series.evk", "expected.csv", "expected.png"}
     assert written <= {path.name for path in tmp_path.iterdir()}
 
 
