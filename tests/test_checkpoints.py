@@ -234,7 +234,7 @@ def test_a_link_stays_a_link(tmp_path):
 
 
 def test_nothing_is_written_without_a_finite_error(tmp_path, monkeypatch):
-    def nan(_problem, genomes, _stop):
+    def nan(_problem, genomes, _team):
         return np.full((len(genomes), 4), np.nan)
 
     monkeypatch.setattr("evoke.parallel.evaluate", nan)

@@ -268,7 +268,7 @@ def test_a_fit_that_fails_leaves_the_model_as_it_was(per_step):
 
 
 def test_without_a_single_finite_error_there_is_no_model(monkeypatch):
-    monkeypatch.setattr("evoke.parallel.evaluate", lambda _problem, genomes, _stop: np.full((len(genomes), 4), np.nan))
+    monkeypatch.setattr("evoke.parallel.evaluate", lambda _problem, genomes, _team: np.full((len(genomes), 4), np.nan))
     model = tiny()
     with pytest.raises(ValueError, match=r"no network had a finite error: the data are too large, scale them$"):
         model.fit(EQUAL, STEPS)

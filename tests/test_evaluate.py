@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 
 from evoke._evaluate import evaluate_slice
+from evoke.evaluation import Team
 from oracle import evaluation as oracle
 
 BIAS = (0.0, 1.5, -1.5)
@@ -40,10 +41,10 @@ class Task:
         bound = self.C * self.train[1] * self.train[2]
         return np.minimum(0.0, bound), np.maximum(0.0, bound)
 
-    def evaluate(self, networks=slice(None), objective="hinge", cell="lstm", kernel=RBF, stop=None):
+    def evaluate(self, networks=slice(None), objective="hinge", cell="lstm", kernel=RBF, team=None):
         x = np.concatenate(self.sequences)
         return evaluate_slice(self.genomes[networks], x, self.runs, self.train, self.test, cell, BIAS, "svm",
-                              self.parameters(kernel), objective, exclusive=self.exclusive, stop=stop)
+                              self.parameters(kernel), objective, exclusive=self.exclusive, team=team)
 
     def parameters(self, kernel=RBF, tol=TOL, max_iter=1_000_000):
         lower, upper = self.box()
@@ -169,9 +170,10 @@ def test_shared_beginnings_give_the_same_bits(n_cells):
 
 
 def test_a_stop_flag_leaves_nan():
-    task = Task(6, n_networks=9)
-    assert np.isnan(task.evaluate(stop=np.array([1]))).all()
-    np.testing.assert_array_equal(task.evaluate(stop=np.array([0])), task.evaluate())
+    task, stopped = Task(6, n_networks=9), Team(9, 2)
+    stopped.stop[0] = 1
+    assert np.isnan(task.evaluate(team=stopped)).all()
+    np.testing.assert_array_equal(task.evaluate(team=Team(9, 2)), task.evaluate())
 
 
 def test_a_limit_on_iterations_still_gives_an_error():

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from evoke.evaluation import Points, Problem, activations, error, evaluate, fit_readout, merge_points
+from evoke.evaluation import LANES, Points, Problem, Team, activations, error, evaluate, fit_readout, merge_points
 from evoke.readouts import SVMReadout
 from evoke.sequences import as_sequences, share_prefixes
 from evoke.svm import solve
@@ -224,10 +224,34 @@ def test_evaluation_is_pure():
     np.testing.assert_array_equal(candidates, before[1])
 
 
-def test_a_stop_flag_ends_both_ways():
-    for p in (problem(0), unfused(problem(0))):
-        assert np.isnan(evaluate(p, genomes(3), np.ones(1, dtype=np.int64))).all()
-        assert np.isfinite(evaluate(p, genomes(3), np.zeros(1, dtype=np.int64))).all()
+@pytest.mark.parametrize("n_networks, n_threads", [(0, 2), (1, 1), (3, 2), (8, 1), (40, 2), (77, 3), (200, 8)])
+def test_a_team_takes_every_network_once_in_blocks_and_then_half_blocks(n_networks, n_threads):
+    team, taken = Team(n_networks, n_threads), []
+    while (part := team.take()).start < part.stop:
+        taken.append(part)
+    assert [k for part in taken for k in range(part.start, part.stop)] == list(range(n_networks))
+    assert all(part.stop - part.start in (LANES, LANES // 2) for part in taken[:-1])
+    sizes = [part.stop - part.start for part in taken]
+    assert sizes == sorted(sizes, reverse=True)
+    assert team.take() == team.take() == slice(n_networks, n_networks)
+
+
+@pytest.mark.parametrize("way", [lambda p: p, unfused])
+def test_a_team_gives_the_bits_of_one(way):
+    p, candidates = way(problem(4)), genomes(30)
+    team = Team(30, 3)
+    with ThreadPoolExecutor(3) as pool:
+        found = list(pool.map(lambda _: evaluate(p, candidates, team), range(3)))
+    assert all(errors is team.errors for errors in found)
+    np.testing.assert_array_equal(team.errors, evaluate(p, candidates))
+
+
+@pytest.mark.parametrize("way", [lambda p: p, unfused])
+def test_a_stop_flag_ends_both_ways(way):
+    stopped = Team(3, 2)
+    stopped.stop[0] = 1
+    assert np.isnan(evaluate(way(problem(0)), genomes(3), stopped)).all()
+    assert np.isfinite(evaluate(way(problem(0)), genomes(3), Team(3, 2))).all()
 
 
 def test_a_network_that_overflows_has_infinite_errors_in_the_plain_way():

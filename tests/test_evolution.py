@@ -12,9 +12,9 @@ from joblib import parallel_config
 
 from evoke import evolution, parallel
 from evoke.esp import ESP
-from evoke.evaluation import Problem, evaluate, merge_points
+from evoke.evaluation import LANES, Problem, evaluate, merge_points
 from evoke.evolution import Run, tell
-from evoke.parallel import LANES, slices
+from evoke.parallel import slices
 from evoke.readouts import SVMReadout
 from evoke.sequences import as_sequences, share_prefixes
 
@@ -189,12 +189,12 @@ def test_an_error_in_a_callback_leaves_engine_and_history_in_step(problem):
 @pytest.mark.parametrize("n_jobs", [2, 3])
 @pytest.mark.parametrize("kind", [KeyboardInterrupt, MemoryError])
 def test_what_ends_a_worker_stops_the_others(problem, monkeypatch, n_jobs, kind):
-    flags, lock = [], threading.Lock()
+    teams, lock = [], threading.Lock()
 
-    def fail_once(problem, genomes, stop):
+    def fail_once(problem, genomes, team):
         with lock:
-            flags.append(stop)
-            if len(flags) > 1:
+            teams.append(team)
+            if len(teams) > 1:
                 return np.full((len(genomes), 4), np.nan)
         raise kind
 
@@ -203,7 +203,7 @@ def test_what_ends_a_worker_stops_the_others(problem, monkeypatch, n_jobs, kind)
     before = esp.state_dict()["weights"]
     with pytest.raises(kind):
         evolve(problem, esp, 3, history=history, n_jobs=n_jobs)
-    assert flags[0][0] == 1
+    assert teams[0].stop[0] == 1
     assert history == [] and esp.generation == 0
     np.testing.assert_array_equal(esp.state_dict()["weights"], before)
 

@@ -24,5 +24,5 @@ def evaluate_slice(
     epsilon: float = 0.0,
     free: NDArray[np.int64] | None = None,
     feedback_scale: float = 1.0,
-    stop: NDArray[np.int64] | None = None,
+    team: Any = None,
 ) -> FloatArray: ...

@@ -80,24 +80,26 @@ def evaluate_slice(const double[:, :, ::1] genomes not None, const double[:, ::1
                    const int64_t[:, ::1] runs not None, tuple train not None, tuple test not None, str cell, gate_bias,
                    str readout, dict parameters not None, str objective, bint exclusive=False, bint regression=False,
                    double epsilon=0.0, const int64_t[:, ::1] free=None, double feedback_scale=1.0,
-                   const int64_t[::1] stop=None):
+                   team=None):
     """Errors (n_networks, 4): objective on training and validation points, count on both.
 
     runs (4, n_runs): begin, end, parent, slot. train and test: rows (n,), weights (n,), targets (n_outputs, n).
     free (n_segments, 3): parent run, begin and end of validation rows through which the networks run on their own
     output, fed back into the last n_outputs inputs; the test points are then these rows in order. A network whose
-    readout fails or whose outputs are not finite has infinite errors. A non-zero stop[0] ends the evaluation early
-    with NaN for the rest."""
+    readout fails or whose outputs are not finite has infinite errors. Threads of one team, an `evaluation.Team`, share
+    the genomes and fill its errors."""
     cdef Py_ssize_t n_networks = genomes.shape[0], n_cells = genomes.shape[1]
     cdef Readout trainer = Readout(readout, parameters, train, n_cells)
     cdef size_t n_outputs = trainer.n_outputs
-    if stop is not None:
+    cdef int64_t[::1] stop
+    if team is not None:
+        stop = team.stop
         trainer.stop = &stop[0]
     cdef Judge judge
     judge.objective = OBJECTIVES.index(objective)
     judge.regression, judge.exclusive, judge.epsilon, judge.n_outputs = regression, exclusive, epsilon, n_outputs
     cdef Points judged = make_points(test)
-    result = np.full((n_networks, 4), np.nan)
+    result = np.full((n_networks, 4), np.nan) if team is None else team.errors
     cdef double[:, ::1] out = result
     cdef Runs flow
     flow.n = runs.shape[1]
@@ -123,16 +125,23 @@ def evaluate_slice(const double[:, :, ::1] genomes not None, const double[:, ::1
     cdef evk_columns test_points
     test_points.x, test_points.n, test_points.d, test_points.ld = &test_columns[0], judged.n, n_cells, judged.ld
 
-    cdef Py_ssize_t first, here, lane, k
+    cdef Py_ssize_t first = 0, end = 0, here, lane, k
     cdef size_t point
     cdef bint finite
-    for first in range(0, n_networks, LANES):
-        here = min(LANES, n_networks - first)
+    while True:
+        if team is None:
+            first, end = end, min(end + LANES, n_networks)
+        else:
+            taken = team.take()
+            first, end = taken.start, taken.stop
+        here = end - first
+        if here == 0:
+            return result
         with nogil:
-            block.load(genomes, first)
+            block.load(genomes, first, here)
             block.run(&x[0, 0], &flow)
         for lane in range(here):
-            if stop is not None and stop[0] != 0:
+            if team is not None and stop[0] != 0:
                 return result
             PyErr_CheckSignals()
             with nogil:
@@ -165,4 +174,3 @@ def evaluate_slice(const double[:, :, ::1] genomes not None, const double[:, ::1
                 if not finite:
                     for k in range(4):
                         out[first + lane, k] = INFINITY
-    return result

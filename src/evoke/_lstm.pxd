@@ -23,7 +23,7 @@ cdef class Block:
     cdef size_t n_networks, width, packed, size
     cdef bint apart
     cdef double[::1] weights, zeros, one, states, phi
-    cdef void load(self, const double[:, :, ::1] genomes, size_t first) noexcept nogil
+    cdef void load(self, const double[:, :, ::1] genomes, size_t first, size_t n_networks) noexcept nogil
     cdef void run(self, const double *x, const Runs *runs) noexcept nogil
     cdef void run_together(self, const double *x, const Runs *runs) noexcept nogil
     cdef void run_alone(self, const double *x, const Runs *runs, size_t lane) noexcept nogil

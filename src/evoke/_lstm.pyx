@@ -77,10 +77,10 @@ cdef class Block:
         self.states = np.empty((1 + n_slots) * self.width)
         self.phi = np.empty(n_rows * self.width)
 
-    cdef void load(self, const double[:, :, ::1] genomes, size_t first) noexcept nogil:
+    cdef void load(self, const double[:, :, ::1] genomes, size_t first, size_t n_networks) noexcept nogil:
         """Take in the networks from number `first` on."""
         cdef size_t lane
-        self.n_networks = min(<size_t>LANES, <size_t>genomes.shape[0] - first)
+        self.n_networks = n_networks
         if not self.apart:
             pack_networks(&self.net, &genomes[first, 0, 0], self.n_networks, &self.weights[0])
             return
@@ -181,13 +181,14 @@ def population(const double[:, :, ::1] genomes not None, const double[:, ::1] x 
     cdef Runs runs
     runs.n = begin.shape[0]
     runs.begin, runs.end, runs.parent, runs.slot = &begin[0], &end[0], &parent[0], &slot[0]
-    cdef Py_ssize_t first, lane, row
+    cdef Py_ssize_t first, here, lane, row
     for first in range(0, n_networks, LANES):
         PyErr_CheckSignals()
+        here = min(LANES, n_networks - first)
         with nogil:
-            block.load(genomes, first)
+            block.load(genomes, first, here)
             block.run(&x[0, 0], &runs)
-            for lane in range(block.n_networks):
+            for lane in range(here):
                 for row in range(n_rows):
                     get_lane(block.at(row), lane, n_cells, &out[first + lane, row, 0])
     return result

@@ -6,6 +6,7 @@ import hashlib
 from collections.abc import Iterator
 from dataclasses import dataclass, fields, is_dataclass
 from functools import cached_property
+from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -15,9 +16,11 @@ from evoke import _evaluate, _free_run, _lstm
 from evoke.readouts import FittedReadout, Readout
 from evoke.sequences import Runs
 
-__all__ = ["Points", "Problem", "evaluate", "fit_readout", "merge_points"]
+__all__ = ["LANES", "Points", "Problem", "Team", "evaluate", "fit_readout", "merge_points"]
 
 FloatArray = NDArray[np.float64]
+
+LANES = 8  # networks that the core evaluates side by side
 
 
 @dataclass(frozen=True)
@@ -96,21 +99,51 @@ def _parts(value: Any) -> Iterator[bytes | memoryview]:
         yield repr(value).encode()
 
 
-def evaluate(problem: Problem, genomes: FloatArray, stop: NDArray[np.int64] | None = None) -> FloatArray:
+class Team:
+    """What threads share that evaluate the same genomes: each takes the next few networks until none are left.
+
+    Attributes
+    ----------
+    errors : ndarray of shape (n_networks, 4)
+        NaN where a network is not evaluated yet.
+    stop : int64 ndarray of shape (1,)
+        Set to non-zero, it ends the work within a network or two.
+    """
+
+    def __init__(self, n_networks: int, n_threads: int):
+        self.errors = np.full((n_networks, 4), np.nan)
+        self.stop = np.zeros(1, dtype=np.int64)
+        self._left, self._n_threads, self._lock = n_networks, n_threads, Lock()
+
+    def take(self) -> slice:
+        """Networks for the calling thread, empty when there are no more.
+
+        A block of those that the core evaluates side by side; in the end halves, so that no thread waits long for
+        another. Half a block costs the forward pass as much as a whole one, but most of the work are the readouts.
+        """
+        with self._lock:
+            first = len(self.errors) - self._left
+            n = LANES if self._left > 2 * LANES * self._n_threads else LANES // 2
+            n = min(n, self._left)
+            self._left -= n
+        return slice(first, first + n)
+
+
+def evaluate(problem: Problem, genomes: FloatArray, team: Team | None = None) -> FloatArray:
     """Errors of candidate networks; the paper's two phases for each of them.
 
     Parameters
     ----------
     problem : Problem
     genomes : ndarray of shape (n_networks, n_cells, 4 * (n_inputs + n_cells))
-    stop : int64 ndarray of shape (1,), optional
-        Set to non-zero by another thread, it ends the evaluation early.
+    team : Team, optional
+        Of the threads that evaluate the same genomes together.
 
     Returns
     -------
     ndarray of shape (n_networks, 4)
         Objective on training and on validation points, wrong decisions on both. Infinite for a network whose
-        activations are not finite, NaN for those not evaluated.
+        activations are not finite, NaN for those not evaluated. With a team, the errors of all its threads.
     """
     if problem.readout.fused:
         train, validation = problem.train, problem.validation
@@ -120,30 +153,34 @@ def evaluate(problem: Problem, genomes: FloatArray, stop: NDArray[np.int64] | No
             problem.cell, problem.gate_bias, problem.readout.name,
             problem.readout.parameters(train.targets, train.weights), problem.objective,
             exclusive=problem.exclusive, regression=problem.regression, epsilon=problem.epsilon, free=problem.free,
-            feedback_scale=problem.feedback_scale, stop=stop,
+            feedback_scale=problem.feedback_scale, team=team,
         )  # fmt: skip
-    errors = np.full((len(genomes), 4), np.nan)
-    for k, genome in enumerate(genomes):
-        if stop is not None and stop[0]:
-            break
-        phi = activations(problem, genome[None])[0]
-        if not np.isfinite(phi).all():
-            errors[k] = np.inf
-            continue
-        fitted = problem.readout.fit(
-            phi[problem.train.rows], problem.train.targets, problem.train.weights, warn=False
-        )  # fmt: skip
-        for column, points in enumerate((problem.train, problem.validation)):
-            if column == 1 and problem.free is not None:
-                decisions = run_free(problem, genome, fitted, phi)
-            else:
-                decisions = fitted.decide(phi[points.rows])
-            for row, objective in ((0, problem.objective), (2, "count")):
-                errors[k, row + column] = error(
-                    objective, problem.exclusive, points, decisions, problem.regression, problem.epsilon
-                )
-    errors[~np.isfinite(errors).all(axis=1) & ~np.isnan(errors).all(axis=1)] = np.inf
-    return errors
+    team = Team(len(genomes), 1) if team is None else team
+    while (taken := team.take()).start < len(genomes):
+        for k in range(taken.start, taken.stop):
+            if team.stop[0]:
+                return team.errors
+            team.errors[k] = _evaluate_one(problem, genomes[k])
+    return team.errors
+
+
+def _evaluate_one(problem: Problem, genome: FloatArray) -> FloatArray:
+    """Errors (4,) of one network, in Python."""
+    phi = activations(problem, genome[None])[0]
+    if not np.isfinite(phi).all():
+        return np.full(4, np.inf)
+    errors = np.empty(4)
+    fitted = problem.readout.fit(phi[problem.train.rows], problem.train.targets, problem.train.weights, warn=False)
+    for column, points in enumerate((problem.train, problem.validation)):
+        if column == 1 and problem.free is not None:
+            decisions = run_free(problem, genome, fitted, phi)
+        else:
+            decisions = fitted.decide(phi[points.rows])
+        for row, objective in ((0, problem.objective), (2, "count")):
+            errors[row + column] = error(
+                objective, problem.exclusive, points, decisions, problem.regression, problem.epsilon
+            )
+    return errors if np.isfinite(errors).all() else np.full(4, np.inf)
 
 
 def run_free(problem: Problem, genome: FloatArray, fitted: FittedReadout, phi: FloatArray) -> FloatArray:

@@ -13,14 +13,12 @@ from joblib import Parallel, delayed
 from joblib.parallel import LokyBackend, MultiprocessingBackend, get_active_backend
 from numpy.typing import NDArray
 
-from evoke.evaluation import Problem, evaluate
+from evoke.evaluation import LANES, Problem, Team, evaluate
 from evoke.exceptions import WorkerLostError
 
-__all__ = ["LANES", "evaluator", "in_threads", "slices", "spread"]
+__all__ = ["evaluator", "in_threads", "slices", "spread"]
 
 FloatArray = NDArray[np.float64]
-
-LANES = 8  # networks that the core evaluates side by side; slices are cut at every half block at the least
 
 # How often work is tried whose workers die. It is a pure function: to do it again is safe.
 TRIES = 3
@@ -69,7 +67,7 @@ def evaluator(problem: Problem, n_jobs: int | None, n_networks: int) -> Iterator
     # joblib keeps the work of a single worker in this process too, whatever the backend
     if workers == 1 or in_threads(n_jobs):
         with _Threads(workers) as threads:
-            yield lambda genomes: np.concatenate(threads.evaluate(problem, slices(genomes, workers)))
+            yield partial(threads.evaluate, problem)
     else:
         with _others(workers) as others:
 
@@ -88,17 +86,20 @@ class _Threads(ThreadPoolExecutor):
     """
 
     def __init__(self, workers: int):
+        self.workers = workers
         super().__init__(max(1, workers - 1))  # it starts them when they are needed
-        self.stop = np.zeros(1, dtype=np.int64)
 
-    def evaluate(self, problem: Problem, parts: list[FloatArray]) -> list[FloatArray]:
-        *others, own = parts
+    def evaluate(self, problem: Problem, genomes: FloatArray) -> FloatArray:
+        team = Team(len(genomes), self.workers) if self.workers > 1 else None
+        waiting = [self.submit(evaluate, problem, genomes, team) for _ in range(self.workers - 1)]
         try:
-            waiting = [self.submit(evaluate, problem, part, self.stop) for part in others]
-            errors = evaluate(problem, own, self.stop)
-            return [*(part.result() for part in waiting), errors]
+            errors = evaluate(problem, genomes, team)
+            for thread in waiting:
+                thread.result()
+            return errors
         except BaseException:
-            self.stop[0] = 1  # the threads end within a network or two
+            if team is not None:
+                team.stop[0] = 1  # the threads end within a network or two
             raise
 
 
