@@ -12,6 +12,7 @@ from evoke._readout cimport Fitted, Points, Readout, make_points
 
 cdef enum:
     LANES = 8
+    COSTLY = 1000000  # kernel values a network that take milliseconds
 
 OBJECTIVES = ("count", "hinge", "squared")
 
@@ -127,7 +128,8 @@ def evaluate_slice(const double[:, :, ::1] genomes not None, const double[:, ::1
 
     cdef Py_ssize_t first = 0, end = 0, here, lane, k
     cdef size_t point
-    cdef bint finite
+    cdef bint finite, in_team = team is not None
+    cdef bint costly = (train_ld + judged.ld) * train_ld * n_outputs > COSTLY
     while True:
         if team is None:
             first, end = end, min(end + LANES, n_networks)
@@ -137,14 +139,17 @@ def evaluate_slice(const double[:, :, ::1] genomes not None, const double[:, ::1
         here = end - first
         if here == 0:
             return result
+        # once a block while networks take microseconds: two threads that ask for the interpreter more often wait for it
+        PyErr_CheckSignals()
         with nogil:
             block.load(genomes, first, here)
             block.run(&x[0, 0], &flow)
-        for lane in range(here):
-            if team is not None and stop[0] != 0:
-                return result
-            PyErr_CheckSignals()
-            with nogil:
+            for lane in range(here):
+                if in_team and stop[0] != 0:
+                    break
+                if costly:
+                    with gil:
+                        PyErr_CheckSignals()
                 gather(&trainer.train, phi, n_cells, lane, &columns[lane * n_cells * train_ld])
                 fitted[lane].coef, fitted[lane].bias = &coef[lane * n_outputs * sv_ld], &bias[lane * n_outputs]
                 fitted[lane].failed = not trainer.fit(&columns[lane * n_cells * train_ld], &fitted[lane].sv,
@@ -156,14 +161,15 @@ def evaluate_slice(const double[:, :, ::1] genomes not None, const double[:, ::1
                     kernels.decide_columns(&trainer.kern, &test_points, &fitted[lane].sv, fitted[lane].coef,
                                            fitted[lane].bias, n_outputs, &row[0],
                                            &test_decisions[lane * n_outputs * judged.ld])
-        if free is not None:
-            with nogil:
+        if in_team and stop[0] != 0:
+            return result
+        with nogil:
+            if free is not None:
                 point = 0
                 for k in range(free.shape[0]):
                     run_free(block, &x[0, 0], &flow, &free[k, 0], &feedback, fitted, &memory[0],
                              &test_decisions[point], judged.ld)
                     point += free[k, 2] - free[k, 1]
-        with nogil:
             for lane in range(here):
                 out[first + lane, 1] = error(&judge, judge.objective, &judged,
                                              &test_decisions[lane * n_outputs * judged.ld])

@@ -123,7 +123,7 @@ class Team:
         """
         with self._lock:
             first = len(self.errors) - self._left
-            n = LANES if self._left > 2 * LANES * self._n_threads else LANES // 2
+            n = LANES if self._left > LANES * self._n_threads else LANES // 2
             n = min(n, self._left)
             self._left -= n
         return slice(first, first + n)
