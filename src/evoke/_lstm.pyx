@@ -188,8 +188,8 @@ def population(const double[:, :, ::1] genomes not None, const double[:, ::1] x 
         with nogil:
             block.load(genomes, first, here)
             block.run(&x[0, 0], &runs)
-            for lane in range(here):
-                for row in range(n_rows):
+            for row in range(n_rows):
+                for lane in range(here):
                     get_lane(block.at(row), lane, n_cells, &out[first + lane, row, 0])
     return result
 

@@ -1,4 +1,6 @@
 """The forward pass of the LSTM that evolution shapes, usable alone."""
+import itertools
+
 import numpy as np
 
 from evoke import _lstm
@@ -27,6 +29,18 @@ def _sequence(name, value, n_inputs):
     if x.shape[1] != n_inputs:
         raise ValueError(f"{name} must have shape (T, {n_inputs}) for this genome, got {x.shape}")
     return x
+
+
+def _end_to_end(X, n_inputs):
+    """All steps of the sequences X, checked, and where each begins and ends."""
+    if all(type(x) is np.ndarray and x.dtype == np.float64 and x.ndim == 2 for x in X):
+        if all(x.shape[0] > 0 and x.shape[1] == n_inputs for x in X):
+            x = np.concatenate(X)
+            if np.isfinite(x).all():
+                # many short sequences are checked at once; if one is wrong, the way below says which
+                return x, np.cumsum([0, *map(len, X)])
+    X = [_sequence(f"X[{k}]", x, n_inputs) for k, x in enumerate(X)]
+    return np.concatenate(X), np.cumsum([0, *map(len, X)])
 
 
 def forward(genome, X, *, cell="lstm", gate_bias=(0.0, 1.5, -1.5), state=None, return_state=False):
@@ -104,12 +118,11 @@ def forward(genome, X, *, cell="lstm", gate_bias=(0.0, 1.5, -1.5), state=None, r
         raise ValueError(f"return_state must be True or False, got {return_state!r}")
 
     single = not isinstance(X, list | tuple)
-    names = ["X"] if single else [f"X[{k}]" for k in range(len(X))]
-    X = [_sequence(name, x, n_inputs) for name, x in zip(names, [X] if single else X, strict=True)]
+    if single:
+        X = [_sequence("X", X, n_inputs)]
     if not X:
         raise ValueError("X must hold at least one sequence, got an empty list")
-    x = np.concatenate(X)
-    offsets = np.concatenate([[0], np.cumsum([len(x) for x in X])]).astype(np.int64)
+    x, offsets = _end_to_end(X, n_inputs)
 
     if genome.ndim == 3:
         if state is not None or return_state:
@@ -125,7 +138,8 @@ def forward(genome, X, *, cell="lstm", gate_bias=(0.0, 1.5, -1.5), state=None, r
                 raise ValueError(f"state must have shape {wanted}, got {state.shape}")
             state = np.ascontiguousarray(np.broadcast_to(state, (len(X), 2, n_cells)))
         phi, state = _lstm.sequences(genome, x, offsets, cell, bias, state)
-    phi = phi if single else np.split(phi, offsets[1:-1], axis=-2)
+    if not single:
+        phi = [phi[..., begin:end, :] for begin, end in itertools.pairwise(offsets.tolist())]
     if return_state:
         return phi, state[0] if single else state
     return phi
