@@ -33,12 +33,10 @@ def _sequence(name, value, n_inputs):
 
 def _end_to_end(X, n_inputs):
     """All steps of the sequences X, checked, and where each begins and ends."""
-    if all(type(x) is np.ndarray and x.dtype == np.float64 and x.ndim == 2 for x in X):
-        if all(x.shape[0] > 0 and x.shape[1] == n_inputs for x in X):
-            x = np.concatenate(X)
-            if np.isfinite(x).all():
-                # many short sequences are checked at once; if one is wrong, the way below says which
-                return x, np.cumsum([0, *map(len, X)])
+    if all(type(x) is np.ndarray and x.dtype == np.float64 and x.shape[1:] == (n_inputs,) and len(x) for x in X):
+        x = np.concatenate(X)
+        if np.isfinite(x).all():  # all are checked at once; if one is wrong, the way below says which
+            return x, np.cumsum([0, *map(len, X)])
     X = [_sequence(f"X[{k}]", x, n_inputs) for k, x in enumerate(X)]
     return np.concatenate(X), np.cumsum([0, *map(len, X)])
 
