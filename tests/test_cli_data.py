@@ -113,8 +113,8 @@ def test_several_labels_at_once(here, frame, tmp_path):
     done = here("predict", tmp_path / "model.evk", tmp_path / "data.csv", "--decisions")
     found = table(done.stdout)
     assert list(found.columns) == ["walk", "near", "right", "decision near", "decision right"]
-    for name in ("near", "right"):
-        assert found[name].tolist() == np.where(floats(found[f"decision {name}"]) > 0, "1", "0").tolist()
+    for name, values in (("near", ("True", "False")), ("right", ("1", "0"))):  # as the table has them
+        assert found[name].tolist() == np.where(floats(found[f"decision {name}"]) > 0, *values).tolist()
 
 
 def test_a_series_is_continued(here, series, tmp_path):
@@ -187,7 +187,9 @@ def test_a_model_says_what_it_is(here, model):
     facts = json.loads(here("info", model, "--json").stdout)
     learned = load(model)
     assert facts["class"] == "EvokeClassifier"
-    assert facts["columns"] == {"targets": ["side"], "features": ["step"], "sequence": "walk", "per_sequence": False}
+    assert facts["columns"] == {
+        "targets": ["side"], "features": ["step"], "sequence": "walk", "per_sequence": False, "booleans": [],
+    }  # fmt: skip
     assert facts["fitness"] == learned.best_fitness_
     assert facts["parameters"]["gate_bias"] == list(learned.gate_bias)
 
@@ -247,6 +249,10 @@ def test_a_checkpoint_is_gone_on_from(here, data, tmp_path):
     assert (facts["generations"], facts["columns"]["targets"]) == (3, ["side"])
     done = here(*fit, "-p", "n_generations=5", "-o", tmp_path / "a.evk", "--checkpoint", tmp_path / "check.evk")
     assert done.returncode == 0, done.stderr
+    assert done.stderr.endswith("\nNote: going on from generation 3 of 5.\n")
+    assert (tmp_path / "a.evk").read_bytes() == (tmp_path / "straight.evk").read_bytes()
+    done = here(*fit, "-p", "n_generations=5", "-o", tmp_path / "a.evk", "--checkpoint", tmp_path / "check.evk")
+    assert done.stderr.endswith("\nNote: the checkpoint has all 5 generations, nothing is left to do.\n")
     assert (tmp_path / "a.evk").read_bytes() == (tmp_path / "straight.evk").read_bytes()
     done = here(*fit, "-p", "n_generations=5", "-p", "C=7", "-o", tmp_path / "a.evk", "--checkpoint",
                 tmp_path / "check.evk")  # fmt: skip
@@ -288,6 +294,12 @@ def test_tables_without_pandas(here, data, model, monkeypatch):
     ("--target side --sequence walk", ["column 'end' is not numeric"]),
     ("--target side --sequence walk --features step --per-sequence",
      ["--per-sequence, but 'side' changes within sequence '0"]),
+    ("--target side --task regress --features step",
+     ["column 'side' is not numeric", "; learn text as the only target, with --task classify"]),
+    ("--target noise --task classify --features step",
+     ["'noise' holds fractions that hardly repeat", "--task regress"]),
+    ("--target side --sequence walk --features step -p washout=5", ["washout=5 leaves nothing of sequence '"]),
+    ("--target side --features step -p washout=1000", ["data.csv: washout=1000 leaves nothing of its "]),
 ])  # fmt: skip
 def test_columns_that_are_refused(here, data, tmp_path, options, words):
     assert_one_line(here("fit", data, *options.split(), *QUICK, "-o", tmp_path / "a.evk"), 1, *words)
@@ -352,6 +364,7 @@ def test_labels_that_are_only_held_out_are_noted(here, tmp_path, options):
         done = here("fit", path, "--target", "label", "--task", "classify", "--features", "x", *options, *QUICK,
                     "-o", tmp_path / "a.evk")  # fmt: skip
         assert ("'b' is only in the part that is held out" in done.stderr) == noted
+        assert done.stderr.count("held out") == noted  # once, not in terms of Python too
     done = here("fit", csv(tmp_path, "label,x\na,1\na,2\nb,3\nb,4\n"), "--target", "label", "--features", "x",
                 "-p", "validation=0.25", *QUICK, "-o", tmp_path / "a.evk")  # fmt: skip
     assert (done.returncode, done.stderr) == (0, "Note: the target 'label' is text, so it is classified.\n")
@@ -373,6 +386,25 @@ def test_a_forecaster_is_asked_for_what_it_is(here, data, series, model, tmp_pat
 # ---- files
 
 
+@pytest.mark.parametrize("name", ["a.xlsx", "a.csv.gz", "a.txt"])
+def test_tables_of_other_formats_are_not_written(here, model, data, name):
+    for command in (["predict", model, data], ["generate", model, "--steps", 3]):
+        done = here(*command, "-o", model.with_name(name))
+        assert_one_line(done, 2, f"tables are written as .csv, .tsv or .parquet, not as {name[name.rindex('.'):]}")
+    assert_clean(model.parent, "data.csv", "model.evk")
+
+
+def test_a_table_of_stdin(model, data):
+    assert_one_line(evoke("predict", model, "-"), 2, "stdin has the name /dev/stdin")
+    with data.open() as file:
+        done = subprocess.run(
+            [sys.executable, "-m", "evoke", "predict", model, "/dev/stdin"],
+            stdin=file, capture_output=True, text=True, check=False,
+        )  # fmt: skip
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout == evoke("predict", model, data).stdout
+
+
 def test_no_file_is_written_over_another(here, data, model, tmp_path):
     before = data.read_bytes()
     (tmp_path / "link.csv").symlink_to(data)
@@ -382,7 +414,7 @@ def test_no_file_is_written_over_another(here, data, model, tmp_path):
                     ["-o", tmp_path / "a.png", "--plot", tmp_path / "a.png"],
                     ["-o", tmp_path / "a.evk", "--checkpoint", tmp_path / "a.evk"]):  # fmt: skip
         assert_one_line(here(*fit, *options), 2, "cannot be")
-    assert_one_line(here("predict", model, data, "-o", model), 2, "--out cannot be", "it is read")
+    assert_one_line(here("predict", model, data, "-o", model), 2, "not as .evk")
     assert_one_line(here("predict", model, data, "-o", data), 2, "--out cannot be", "it is read")
     assert data.read_bytes() == before
     assert_clean(tmp_path, "data.csv", "link.csv", "model.evk")

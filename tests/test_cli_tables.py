@@ -1,5 +1,6 @@
 """Tables that the command line reads and writes."""
 
+import gzip
 
 import numpy as np
 import pytest
@@ -35,7 +36,8 @@ from evoke import load
     ("A,b\n1,2\n", ["no column 'a'", "it has 'A', 'b'"]), ("aa,b\n1,2\n", ["no column 'a'; did you mean 'aa'?"]),
     ("a\n1\n", ["no columns but 'a'"]),
     (b"a,b\n1,2\n1,\xe9\n", ["not UTF-8: byte 0xe9 in line 3"]), ("a,b\n1,2\n".encode("utf-16"), ["UTF-16"]),
-    (b"a,b\n1,\0\n", ["zero byte"]),
+    (b"a,b\n1,\0\n", ["zero byte"]), (gzip.compress(b"a,b\n1,2\n"), ["is compressed or a spreadsheet"]),
+    (b"PK\x03\x04", ["is compressed or a spreadsheet"]),
 ])  # fmt: skip
 def test_tables_that_are_refused(here, tmp_path, text, words):
     path = csv(tmp_path, text)
@@ -140,6 +142,17 @@ def test_types_and_index_of_parquet(here, tmp_path):
     assert (done.returncode, done.stderr) == (0, "")
     assert load(out).feature_names_in_.tolist() == ["b", "c"]
     assert table(here("predict", out, tmp_path / "data.parquet").stdout)["who"].tolist() == ["5", "5", "6", "6"]
+
+
+@pytest.mark.parametrize("target, words", [
+    (pd.array([True, False] * 3), "holds truth values"),
+    (pd.to_datetime(["2020-01-01", "2020-01-02"] * 3), "holds times"),
+])  # fmt: skip
+def test_targets_of_parquet_that_are_no_text(here, tmp_path, target, words):
+    pytest.importorskip("pyarrow")
+    pd.DataFrame({"a": target, "b": np.arange(6.0)}).to_parquet(tmp_path / "data.parquet")
+    done = here("fit", tmp_path / "data.parquet", "--target", "a", *QUICK, "-o", tmp_path / "a.evk")
+    assert (done.returncode, done.stderr) == (0, f"Note: the target 'a' {words}, so it is classified.\n")
 
 
 def test_what_is_no_parquet(here, tmp_path):

@@ -49,6 +49,12 @@ def test_flags_are_named(estimator, name, value):
         fit(estimator, **{name: value})
 
 
+@pytest.mark.parametrize("name", ["warm_start", "refit"])
+def test_flags_are_true_or_false(name):
+    with pytest.raises(ValueError, match=f"^{name} must be True or False, got 2$"):
+        fit(EvokeClassifier, **{name: 2})
+
+
 def test_horizons_beyond_all_memory():
     small = {"n_cells": 1, "subpopulation_size": 2, "n_trials": 1, "n_generations": 1, "random_state": 0}
     model = fit(EvokeForecaster, **small)

@@ -49,8 +49,11 @@ def _to_float(value: Any) -> float:
 
 
 def check_flag(name: str, value: Any) -> None:
-    if not isinstance(value, (bool, np.bool_, Integral)):
-        raise ValueError(f"{name} must be True, False or an integer, got {value!r}")
+    """True or False; 0 and 1 are the same, and `verbose` may be any integer."""
+    any_integer = name == "verbose"
+    if not isinstance(value, (bool, np.bool_, Integral)) or not (any_integer or value in (0, 1)):
+        choices = "True, False or an integer" if any_integer else "True or False"
+        raise ValueError(f"{name} must be {choices}, got {value!r}")
 
 
 def check_gate_bias(gate_bias: Any) -> tuple[float, ...]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import click
@@ -12,8 +12,8 @@ import numpy as np
 from evoke.cli.tables import Table, some
 
 __all__ = [
-    "Columns", "Groups", "check_per_sequence", "choose_columns", "find", "guess_task", "is_per_sequence",
-    "target_values",
+    "Columns", "Groups", "check_labels", "check_per_sequence", "choose_columns", "find", "guess_task",
+    "is_per_sequence", "target_values",
 ]  # fmt: skip
 
 Array = np.ndarray[Any, Any]
@@ -30,12 +30,15 @@ class Columns:
         The column that says which sequence a row belongs to; None: the table is one sequence.
     per_sequence : bool
         Whether a target belongs to a sequence, not to a row.
+    booleans : list of str
+        Targets, among several to be classified, that are true or false and not 1 or 0.
     """
 
     targets: list[str]
     features: list[str]
     sequence: str | None
     per_sequence: bool = False
+    booleans: list[str] = field(default_factory=list)
 
     def as_dict(self) -> dict[str, Any]:
         """What a model file holds."""
@@ -104,18 +107,35 @@ def choose_columns(
 
 def target_values(table: Table, columns: Columns) -> Array:
     """Targets that are numbers, (n_rows,) or for several (n_rows, n_targets)."""
-    values = table.numbers(columns.targets)
+    values = table.numbers(columns.targets, "learn text as the only target, with --task classify")
     return values[:, 0] if len(columns.targets) == 1 else values
 
 
 def guess_task(table: Table, targets: list[str]) -> str:
-    """Text is to be classified; what numbers mean has to be said."""
+    """What is no number is to be classified; what numbers mean has to be said."""
     for name in targets:
-        if table.is_numeric(name):
+        if table.holds(name) == "numbers":
             raise click.UsageError(
                 f"the target {name!r} holds numbers: say --task classify, --task regress or --task forecast"
             )
     return "classify"
+
+
+def check_labels(table: Table, name: str, n_labels: int) -> None:
+    """Refuse labels that are rather values, by the rule of `EvokeClassifier`.
+
+    Raises
+    ------
+    ValueError
+        Fractions of which hardly any comes twice among `n_labels`.
+    """
+    if table.holds(name) == "numbers":
+        distinct = np.unique(table.numbers([name]))
+        if (distinct % 1 != 0).any() and len(distinct) > max(2, n_labels // 2):
+            raise ValueError(
+                f"{table.name}: the target {name!r} holds fractions that hardly repeat; values are learned with --task "
+                "regress"
+            )
 
 
 class Groups:
@@ -149,6 +169,21 @@ class Groups:
     def rows(self) -> list[Array]:
         """The places in the table of each sequence's rows."""
         return np.split(self.order, self.ends[:-1])
+
+    def check_washout(self, table: Table, washout: int) -> None:
+        """Refuse a washout that leaves nothing of a sequence.
+
+        Raises
+        ------
+        ValueError
+            By the sequence's name.
+        """
+        lengths = np.diff(self.ends, prepend=0)
+        if (lengths <= washout).any():
+            k = int(np.argmax(lengths <= washout))
+            rows = f"{lengths[k]} row{'' if lengths[k] == 1 else 's'}"
+            which = f"its {rows}" if self.names is None else f"sequence {self.names[k]!r}, which has {rows}"
+            raise ValueError(f"{table.name}: washout={washout} leaves nothing of {which}")
 
     def join(self, parts: Any) -> Array:
         """The inverse of `split`."""

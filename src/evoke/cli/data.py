@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import click
 
-from evoke.cli.files import Target
+from evoke.cli.files import Source, TableTarget, Target
 from evoke.cli.manners import few_warnings, one_line_errors
 
 __all__ = ["fit", "generate", "info", "predict"]
-
-_SOURCE = click.Path(exists=True, dir_okay=False, path_type=Path)
 
 
 class Separator(click.ParamType):  # type: ignore[type-arg] # generic in new versions of Click only
@@ -36,13 +33,13 @@ def _reading(command: Any) -> Any:
     return command
 
 
-_OUT = click.option("-o", "--out", type=Target(), help="Write the table to this file: .csv, .tsv or .parquet.")
+_OUT = click.option("-o", "--out", type=TableTarget(), help="Write the table to this file: .csv, .tsv or .parquet.")
 _PLOT = click.option("--plot", type=Target(), help="Draw it to this file; FILE.png, .svg, ...")
 _PLOT_FIRST = click.option("--plot", type=Target(), help="Draw the first 6 sequences to this file; FILE.png, .svg, ...")
 
 
 @click.command()
-@click.argument("data", type=_SOURCE)
+@click.argument("data", type=Source())
 @click.option("-o", "--out", type=Target(), required=True, help="Write the model to this file.")
 @click.option("--target", multiple=True, required=True, metavar="COL[,COL]", help="What is to be predicted.")
 @click.option("--sequence", metavar="COL", help="What tells the sequences apart.")
@@ -79,8 +76,8 @@ def fit(**arguments: Any) -> None:
 
 
 @click.command()
-@click.argument("model", type=_SOURCE)
-@click.argument("data", type=_SOURCE)
+@click.argument("model", type=Source())
+@click.argument("data", type=Source())
 @_OUT
 @click.option("--decisions", is_flag=True, help="Add the decision values of a classifier.")
 @_PLOT_FIRST
@@ -101,10 +98,10 @@ def predict(**arguments: Any) -> None:
 
 
 @click.command()
-@click.argument("model", type=_SOURCE)
+@click.argument("model", type=Source())
 @click.option("--steps", type=click.IntRange(min=1), required=True, help="Steps to go.")
-@click.option("--context", type=_SOURCE, help="Table of the series to be continued.")
-@click.option("--inputs", type=_SOURCE, help="Table of the external inputs in the steps to go, if the model has some.")
+@click.option("--context", type=Source(), help="Table of the series to be continued.")
+@click.option("--inputs", type=Source(), help="Table of the external inputs in the steps to go, if the model has some.")
 @_OUT
 @_PLOT_FIRST
 @_reading
@@ -121,7 +118,7 @@ def generate(**arguments: Any) -> None:
 
 
 @click.command()
-@click.argument("model", type=_SOURCE)
+@click.argument("model", type=Source())
 @click.option("--json", "as_json", is_flag=True, help="All of it, as JSON.")
 def info(**arguments: Any) -> None:
     """What a model file holds."""

@@ -12,7 +12,19 @@ import click
 
 from evoke.files import check_replaceable, replacing, temporary_beside
 
-__all__ = ["Target", "check_folder", "check_target", "check_targets", "write"]
+__all__ = ["Source", "TableTarget", "Target", "check_folder", "check_target", "check_targets", "write"]
+
+
+class Source(click.Path):
+    """Name of a file to be read."""
+
+    def __init__(self) -> None:
+        super().__init__(exists=True, dir_okay=False, path_type=Path)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        if value == "-":
+            self.fail("'-' is no name; stdin has the name /dev/stdin, './-' is a file of this name", param, ctx)
+        return super().convert(value, param, ctx)
 
 
 class Target(click.Path):
@@ -27,6 +39,16 @@ class Target(click.Path):
         if value == "-":
             self.fail("'-' is no name; the table goes to stdout by itself, './-' is a file of this name", param, ctx)
         return super().convert(value, param, ctx)
+
+
+class TableTarget(Target):
+    """Name of a table to be written, whose suffix says what it becomes; without one it is CSV."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        path = super().convert(value, param, ctx)
+        if path.suffix.lower() not in ("", ".csv", ".tsv", ".parquet", ".pq"):
+            self.fail(f"tables are written as .csv, .tsv or .parquet, not as {path.suffix}: {path}", param, ctx)
+        return path
 
 
 def check_target(path: Path) -> Path:

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -41,9 +45,15 @@ def run(
     notes: list[str] = []
     if task is None:
         task = roles.guess_task(table, columns.targets)
-        notes.append(f"Note: the target {columns.targets[0]!r} is text, so it is classified.")
+        holds = table.holds(columns.targets[0])
+        is_what = "is text" if holds == "text" else f"holds {holds}"
+        notes.append(f"Note: the target {columns.targets[0]!r} {is_what}, so it is classified.")
     model = model or _estimator(task, settings, seed, n_jobs)
     groups = roles.Groups(table, columns.sequence)
+    groups.check_washout(table, model.washout)
+    if task == "classify" and len(columns.targets) > 1:
+        booleans = [name for name in columns.targets if table.holds(name) == "truth values"]
+        columns = replace(columns, booleans=booleans)
     if task == "forecast":
         data_of_fit = _series(table, columns, groups, notes)
     else:
@@ -66,7 +76,9 @@ def _evolve(model: Any, data: Any, checkpoint: Path | None) -> bool:
     """Fit the model; whether that was interrupted."""
     from evoke.callbacks import Checkpoint, Progress
 
-    callbacks = [Progress(), *([Checkpoint(checkpoint)] if checkpoint is not None else [])]
+    callbacks = [Progress()]
+    if checkpoint is not None:
+        callbacks = [Checkpoint(checkpoint), _Resumption(), *callbacks]
     try:
         model.set_params(callbacks=callbacks).fit(*data)
     except KeyboardInterrupt:
@@ -74,6 +86,20 @@ def _evolve(model: Any, data: Any, checkpoint: Path | None) -> bool:
             raise Interrupted("interrupted before the first generation was done; nothing written") from None
         return True
     return False
+
+
+class _Resumption:
+    """Says where a run goes on that a checkpoint has brought to a later generation."""
+
+    @contextmanager
+    def watch(self, run: Any) -> Iterator[Callable[..., None]]:
+        """What is said at the start; see `evoke.evolution.Run`."""
+        done, total = run.esp.generation, run.n_generations
+        if done >= total:
+            click.echo(f"Note: the checkpoint has all {total} generations, nothing is left to do.", err=True)
+        elif done:
+            click.echo(f"Note: going on from generation {done} of {total}.", err=True)
+        yield lambda _record, _esp: None
 
 
 def _estimator(task: str, settings: tuple[str, ...], seed: int, n_jobs: int) -> Any:
@@ -91,6 +117,8 @@ def _labelled(table: Table, columns: roles.Columns, groups: roles.Groups, model:
     """X and y of a classifier or regressor."""
     names = columns.targets
     labels = is_classifier(model) and len(names) == 1
+    if labels:
+        roles.check_labels(table, names[0], len(groups.ends) if columns.per_sequence else len(table))
     y = groups.split(table.labels(names[0]) if labels else roles.target_values(table, columns))
     if columns.per_sequence:
         y = roles.check_per_sequence(table, groups, y, names)
@@ -102,10 +130,12 @@ def _labelled(table: Table, columns: roles.Columns, groups: roles.Groups, model:
     if labels:
         lost = _only_held_out(y, model.validation)
         if len(lost):
+            what = "the rows, if their order means nothing" if len(groups.ends) == 1 else "the sequences"
             notes.append(
                 f"Note: {some([*map(repr, lost)])} is only in the part that is held out, the last of the table, and "
-                "cannot be learned; shuffle the sequences."
+                f"cannot be learned from the others; shuffle {what}, or hold out less with -p validation=0.2."
             )
+            warnings.filterwarnings("ignore", "the held-out part has class")  # the same, in terms of Python
     return groups.split(table.features(columns.features)), y
 
 

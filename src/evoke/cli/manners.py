@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 import sys
 import warnings
 from collections.abc import Iterator
@@ -29,7 +30,12 @@ def one_line_errors() -> Iterator[None]:
     except KeyboardInterrupt:
         raise Interrupted("interrupted") from None
     except (ArithmeticError, ImportError, MemoryError, OSError, RuntimeError, ValueError) as error:
-        raise click.ClickException(" ".join(str(error).split()) or type(error).__name__) from None
+        raise click.ClickException(_in_one_line(error) or type(error).__name__) from None
+
+
+def _in_one_line(said: object) -> str:
+    """What the library says, in terms of the command line."""
+    return re.sub("pass (X_val and )?y_val", "hold out less with -p validation=0.2", " ".join(str(said).split()))
 
 
 @contextmanager
@@ -43,7 +49,7 @@ def few_warnings() -> Iterator[None]:
         finally:
             texts: dict[str, list[str]] = {}
             for warning in caught:
-                texts.setdefault(warning.category.__name__, []).append(" ".join(str(warning.message).split()))
+                texts.setdefault(warning.category.__name__, []).append(_in_one_line(warning.message))
             for kind, said in texts.items():
                 more = f" (and {len(said) - 1} more of this kind)" if len(said) > 1 else ""
                 click.echo(f"{kind}: {said[0]}{more}", err=True)

@@ -42,6 +42,7 @@ def run(model: Path, data: Path, out: Path | None, decisions: bool, plot: Path |
     else:
         answers = estimator.predict(features)
     found = dict(zip(columns.targets, _by_column(answers, groups, columns), strict=True))
+    found |= {name: found[name] == 1 for name in columns.booleans}
     if decisions:
         values = _by_column(estimator.decision_function(features), groups, columns)
         found |= dict(zip(_names_of_decisions(estimator, columns), values, strict=True))

@@ -25,6 +25,8 @@ __all__ = ["Format", "Table", "check_format", "read_table", "some", "write_table
 
 FloatArray = np.ndarray[Any, np.dtype[np.float64]]
 
+# How files begin of gzip, bzip2, xz and zstd, of zip, which xlsx and ods are too, and of xls.
+_PACKED = (b"\x1f\x8b", b"BZh", b"\xfd7zXZ", b"\x28\xb5\x2f\xfd", b"PK\x03\x04", b"\xd0\xcf\x11\xe0")
 _MOST_SHOWN = 5  # rows and columns that a message names
 
 
@@ -109,49 +111,54 @@ class Table:
             more = f"; and {len(places) - _MOST_SHOWN} more columns" if len(places) > _MOST_SHOWN else ""
             raise ValueError(f"{self.name} has missing values: {'; '.join(places[:_MOST_SHOWN])}{more}")
 
-    def is_numeric(self, name: str) -> bool:
-        """Whether a column, text or not, holds numbers; truth values are none."""
+    def holds(self, name: str) -> str:
+        """What a column without missing values holds: "numbers", "truth values", "times" or "text"."""
         pandas = _import_pandas()
         column = self.frame[name]
-        if pandas.api.types.is_bool_dtype(column) or column.dtype.kind in "mM":
-            return False
-        return bool(pandas.to_numeric(self._with_points(column), errors="coerce").notna().all())
+        if column.dtype.kind in "mM":
+            return "times"
+        if pandas.api.types.is_bool_dtype(column) or column.astype(str).str.lower().isin(["true", "false"]).all():
+            return "truth values"
+        if pandas.to_numeric(self._with_points(column), errors="coerce").notna().all():
+            return "numbers"
+        return "text"
 
     def _with_points(self, column: pd.Series) -> pd.Series:
         """Text whose numbers have decimal points."""
         return column if self._decimal == "." else column.str.replace(self._decimal, ".", regex=False)
 
-    def numbers(self, names: list[str]) -> FloatArray:
+    def numbers(self, names: list[str], otherwise: str = "leave the column out with --features") -> FloatArray:
         """Columns (n_rows, n_columns) as numbers; true is 1, false is 0.
 
         Raises
         ------
         ValueError
-            A column that does not hold finite numbers, by its name and with the first row and value that is none.
+            A column that does not hold finite numbers, by its name and with the first row and value that is none, and
+            what can be done `otherwise`.
         """
         values = np.empty((len(self), len(names)))
         for k, name in enumerate(names):
-            values[:, k] = self._numbers(name)
+            values[:, k] = self._numbers(name, otherwise)
         return values
 
     def features(self, names: list[str]) -> pd.DataFrame:
         """Columns of numbers under their names, which the model remembers."""
         return _import_pandas().DataFrame(self.numbers(names), columns=names)
 
-    def _numbers(self, name: str) -> FloatArray:
+    def _numbers(self, name: str, otherwise: str) -> FloatArray:
         pandas = _import_pandas()
         column = self.frame[name]
         if column.dtype.kind in "mM":
-            raise ValueError(f"{self.name}: column {name!r} holds times, not numbers; {_HINT_TIMES}")
+            raise ValueError(f"{self.name}: column {name!r} holds times, not numbers; {_HINT_TIMES} {otherwise}")
         if not pandas.api.types.is_numeric_dtype(column) and not pandas.api.types.is_bool_dtype(column):
-            column = self._of_text(column, name)
+            column = self._of_text(column, name, otherwise)
         values = column.to_numpy(dtype=np.float64)
         infinite = ~np.isfinite(values)
         if infinite.any():
             raise ValueError(f"{self.name}: column {name!r} is not finite: {self.rows(infinite)}")
         return values
 
-    def _of_text(self, column: pd.Series, name: str) -> pd.Series:
+    def _of_text(self, column: pd.Series, name: str, otherwise: str) -> pd.Series:
         pandas = _import_pandas()
         text = self._with_points(column.astype(str))
         odd = pandas.to_numeric(text, errors="coerce").isna().to_numpy()
@@ -161,10 +168,10 @@ class Table:
         if truth.notna().all():
             return truth
         first = str(column[odd].iloc[0])
-        hint = next((hint for pattern, hint in _HINTS if re.fullmatch(pattern, first)), _HINT)
-        raise ValueError(
-            f"{self.name}: column {name!r} is not numeric: {self.rows(odd)}, the first has {_short(first)!r}; {hint}"
-        )
+        hint = next((hint for pattern, hint in _HINTS if re.fullmatch(pattern, first)), "")
+        hint = f"{hint} {otherwise}" if hint in ("", _HINT_TIMES) else hint
+        where = f"{self.rows(odd)}, the first has {_short(first)!r}"
+        raise ValueError(f"{self.name}: column {name!r} is not numeric: {where}; {hint.strip()}")
 
     def labels(self, name: str) -> np.ndarray[Any, Any]:
         """A column as labels: what is written, whole numbers as integers."""
@@ -180,8 +187,7 @@ class Table:
         return np.array(numbers) if whole else text.astype(str)
 
 
-_HINT = "leave the column out with --features"
-_HINT_TIMES = "give the time that has passed as a number, or leave the column out with --features"
+_HINT_TIMES = "give the time that has passed as a number, or"
 _HINTS = (
     (r"\s*[+-]?\d+,\d+\s*", "for decimal commas there is --decimal ,"),
     (r"\s*[+-]?\d{1,3}([ ,']\d{3})+(\.\d*)?\s*", "write numbers without separators of thousands"),
@@ -235,6 +241,8 @@ def _read_parquet(path: Path) -> Table:
 def _read_csv(path: Path, form: Format) -> Table:
     pandas = _import_pandas()
     content = path.read_bytes().rstrip(b"\r\n")
+    if content.startswith(_PACKED):
+        raise ValueError(f"{path} is compressed or a spreadsheet: unpack it, or export it as CSV")
     if content.startswith((b"\xff\xfe", b"\xfe\xff")):
         raise ValueError(f"{path} is not UTF-8 but UTF-16")
     if b"\0" in content:
