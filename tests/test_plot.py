@@ -9,7 +9,15 @@ import pytest
 from sklearn.exceptions import NotFittedError
 
 from evoke import EvokeClassifier, EvokeForecaster, reproduce, tasks
-from evoke.plot import ContinuationDisplay, FreeRunDisplay, HistoryDisplay, PredictionDisplay, check_picture, picture
+from evoke.plot import (
+    ContinuationDisplay,
+    FreeRunDisplay,
+    GeneralisationDisplay,
+    HistoryDisplay,
+    PredictionDisplay,
+    check_picture,
+    picture,
+)
 from figures import legend
 
 mpl = pytest.importorskip("matplotlib")
@@ -82,6 +90,8 @@ def test_from_results(result):
         (Y, Y[:, None], "y_generated must be 1-D"),
         ([], [], "y_true must be 1-D and not empty"),
         (Y, {}, "y_generated must hold at least one"),
+        ([np.nan], [np.nan], "y_true must be finite"),
+        ([0.0], {"run": [np.nan]}, "y_generated has no finite value in 'run'"),
     ],
 )
 def test_bad_series_are_named(true, generated, message):
@@ -94,6 +104,26 @@ def test_results_without_a_run_to_draw(result):
         FreeRunDisplay.from_results([result | {"free_run": None}])
     with pytest.raises(ValueError, match=r"^results must have .* same waves"):
         FreeRunDisplay.from_results([result, result | {"waves": 3}])
+    with pytest.raises(ValueError, match=r"^results must be of the task sines, got \['anbncn'\]"):
+        FreeRunDisplay.from_results([{"task": "anbncn"}])
+
+
+def test_arguments_of_other_types_are_named():
+    for display in (FreeRunDisplay, GeneralisationDisplay):
+        with pytest.raises(TypeError, match=r"^results must be dicts .* got 1$"):
+            display.from_results([1])
+    for accepted in ([1], {10: [1]}):
+        with pytest.raises(TypeError, match=r"^accepted must map training lengths"):
+            GeneralisationDisplay.from_accepted(accepted)
+    with pytest.raises(TypeError, match=r"^ax must be Matplotlib's Axes or a figure, got 5$"):
+        HistoryDisplay.from_history(history(1.0), ax=5)
+    with pytest.raises(TypeError, match=r"^axes must be Matplotlib's Axes or a figure, got 'x'$"):
+        FreeRunDisplay.from_predictions(Y, Y, axes="x")
+    classifier = EvokeClassifier(n_generations=1, subpopulation_size=4, random_state=0).fit(*tasks.anbncn(3))
+    for draw in (lambda: ContinuationDisplay.from_estimator(classifier, 3),
+                 lambda: FreeRunDisplay.from_estimator(classifier, Y)):  # fmt: skip
+        with pytest.raises(TypeError, match=r"^estimator must be an EvokeForecaster, got EvokeClassifier$"):
+            draw()
 
 
 # ---- history

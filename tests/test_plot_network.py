@@ -56,11 +56,35 @@ def test_many_symbols_are_not_written_over_each_other():
 
 
 def test_inputs_where_there_are_no_symbols():
-    inputs = np.arange(24.0).reshape(3, 8)
+    inputs = np.arange(18.0).reshape(3, 6)
     display = ActivationDisplay.from_activations(np.zeros((3, 1)), inputs=inputs)
     np.testing.assert_array_equal([line.get_ydata() for line in display.input_lines_], inputs.T)
-    assert {line.get_color() for line in display.input_lines_} == {"0.4"}  # more than there are colours
+    assert legend(display.axes_[-1]) == ["1", "2", "3", "4", "5", "6"]
     assert display.axes_[-1].get_ylabel() == "input"
+    assert display.images_ == {}
+
+
+def test_many_cells_outputs_and_inputs_are_images():
+    """Each with a row a column, from the first step on, and colours that are symmetric about zero."""
+    rng = np.random.default_rng(0)
+    values = {"activations": rng.uniform(-0.2, 0.2, (5, 13)), "outputs": rng.normal(size=(5, 7)),
+              "inputs": rng.normal(size=(5, 30))}  # fmt: skip
+    display = ActivationDisplay.from_activations(**values, output_names="abcdefg", start=3)
+    assert (display.lines_, display.output_lines_, display.input_lines_) == ([], [], [])
+    for ax, (name, expected) in zip(display.axes_, values.items(), strict=True):
+        image = display.images_[name]
+        np.testing.assert_array_equal(image.get_array(), expected.T)
+        assert image.get_clim() == (-np.abs(expected).max(), np.abs(expected).max())
+        assert image.get_extent() == [2.5, 7.5, expected.shape[1] - 0.5, -0.5]
+        assert ax.get_xlim() == (2.5, 7.5)
+    cells, outputs, inputs = ([text.get_text() for text in ax.get_yticklabels()] for ax in display.axes_)
+    assert cells == [str(k) for k in range(1, 14)]
+    assert outputs == list("abcdefg")
+    assert inputs == [str(k) for k in range(1, 31, 2)]
+    display.figure_.canvas.draw()
+    assert len({ax.get_position().width for ax in display.axes_}) == 1
+    whole = ActivationDisplay.from_activations(np.full((2, 13), 0.7)).images_["activations"]
+    assert whole.get_clim() == (-1.0, 1.0)
 
 
 def test_activations_of_a_classifier():

@@ -13,6 +13,8 @@ from evoke.plot._common import COLOURS, FloatArray, several_axes, to_floats
 __all__ = ["ActivationDisplay"]
 
 _HALF_BAND = 0.45  # of the distance between two cells: what an activation of size 1 takes
+_MOST_LINES = 12  # cells one above the other that can be told apart
+_MOST_LABELS = 20  # of rows
 _MOST_GUIDES = 20  # more lines through all panels would hide what they are to guide
 _MOST_LETTERS = 100  # more symbols along the axis would overlap
 
@@ -20,8 +22,10 @@ _MOST_LETTERS = 100  # more symbols along the axis would overlap
 class ActivationDisplay:
     """The activations phi of every cell along one sequence, over what the readout makes of them and what was read.
 
-    Cells are drawn one above the other, each in a band that the label of the axis gives the range of: -1 to 1, unless
-    all activations are small. Use `from_estimator` or `from_activations` to make one.
+    Up to 12 cells are drawn as lines one above the other, each in a band that the label of the axis gives the range of:
+    -1 to 1, unless all activations are small. More of them are an image, with a row for each cell. So are outputs and
+    inputs where there are more than colours for lines, which is 6. Use `from_estimator` or `from_activations` to make
+    one.
 
     Parameters
     ----------
@@ -43,9 +47,10 @@ class ActivationDisplay:
     figure_ : matplotlib Figure
     axes_ : ndarray of matplotlib Axes
         Activations, then outputs, then symbols or inputs, as far as there are any.
-    lines_ : list of matplotlib Line2D
-        One a cell.
-    output_lines_, input_lines_ : list of matplotlib Line2D
+    lines_, output_lines_, input_lines_ : list of matplotlib Line2D
+        One a cell, output and input; empty where they are an image.
+    images_ : dict of str to matplotlib AxesImage
+        Of ``activations``, ``outputs`` and ``inputs`` those that are an image.
     blocks_ : list of (str, int, int)
         Symbol, first step and one behind the last of each block, times as drawn.
 
@@ -169,17 +174,16 @@ class ActivationDisplay:
         )  # fmt: skip
         self.figure_ = self.axes_[0].figure
         time = self.start + np.arange(len(self.activations))
+        self.lines_, self.output_lines_, self.input_lines_, self.images_, self.blocks_ = [], [], [], {}, []
         self._draw_cells(self.axes_[0], time)
-        self.output_lines_, self.input_lines_, self.blocks_ = [], [], []
         if self.outputs is not None:
             ax = self.axes_[1]
-            ax.axhline(0.0, color="0.7", linewidth=0.8)
-            self.output_lines_ = _draw_channels(ax, time, self.outputs, self.output_names)
+            self.output_lines_ = self._draw_channels(ax, time, "outputs", self.output_names)
             ax.set_ylabel("output")
         if self.symbols is not None:
             self._draw_symbols(self.axes_[-1])
         elif self.inputs is not None:
-            self.input_lines_ = _draw_channels(self.axes_[-1], time, self.inputs, None)
+            self.input_lines_ = self._draw_channels(self.axes_[-1], time, "inputs", None)
             self.axes_[-1].set_ylabel("input")
         for ax in self.axes_:
             ax.set_xlim(time[0] - 0.5, time[-1] + 0.5)
@@ -187,19 +191,54 @@ class ActivationDisplay:
         return self
 
     def _draw_cells(self, ax, time) -> None:
-        reach = float(np.abs(self.activations[np.isfinite(self.activations)]).max(initial=0.0))
+        n_cells = self.activations.shape[1]
+        reach = _largest(self.activations)
         if not 0.0 < reach < 0.5:  # small ones are drawn larger
             reach = max(1.0, reach)
-        n_cells = self.activations.shape[1]
-        self.lines_ = []
+        if n_cells > _MOST_LINES:
+            self._draw_image(ax, time, "activations", reach, None)
+            ax.set_ylabel("cell")
+            return
         for k, values in enumerate(self.activations.T):
             ax.axhspan(k - _HALF_BAND, k + _HALF_BAND, color="0.95", linewidth=0, zorder=0)
             ax.axhline(k, color="0.8", linewidth=0.6, zorder=0.5)
             heights = k - _HALF_BAND / reach * values  # y points down
             self.lines_ += ax.plot(time, heights, color=COLOURS[0], linewidth=1.0)
-        every = -(-n_cells // 20)
-        ax.set_yticks(range(0, n_cells, every), [str(k + 1) for k in range(0, n_cells, every)])
+        ax.set_yticks(range(n_cells), _numbers(n_cells))
         ax.set(ylim=(n_cells - 0.5, -0.5), ylabel=f"cell (bands: ±{reach:.2g})")
+
+    def _draw_channels(self, ax, time, which, names) -> list[Any]:
+        """Lines over time in colours of their own as far as these go, beyond them an image; the lines."""
+        values = getattr(self, which)
+        n_channels = values.shape[1]
+        if n_channels > len(COLOURS):
+            self._draw_image(ax, time, which, _largest(values) or 1.0, names)
+            return []
+        if which == "outputs":
+            ax.axhline(0.0, color="0.7", linewidth=0.8)
+        lines = []
+        for column, colour in zip(values.T, COLOURS, strict=False):
+            lines += ax.plot(time, column, color=colour, linewidth=1.0)
+        if names is not None or n_channels > 1:
+            labels = _numbers(n_channels) if names is None else list(map(str, names))
+            ax.legend(
+                lines, labels, loc="center left", bbox_to_anchor=(1.0, 0.5), fontsize="small", frameon=False
+            )
+        return lines
+
+    def _draw_image(self, ax, time, which, reach, names) -> None:
+        """A row for each column of the values, their colours symmetric about zero."""
+        values = getattr(self, which)
+        n_rows = values.shape[1]
+        self.images_[which] = image = ax.imshow(
+            values.T, cmap="RdBu_r", vmin=-reach, vmax=reach, aspect="auto", interpolation="nearest",
+            extent=(time[0] - 0.5, time[-1] + 0.5, n_rows - 0.5, -0.5),
+        )  # fmt: skip
+        # within the axes, so that these keep the width of those that have no bar
+        self.figure_.colorbar(image, cax=ax.inset_axes([1.01, 0.0, 0.012, 1.0]))
+        labels = _numbers(n_rows) if names is None else list(map(str, names))
+        every = -(-n_rows // _MOST_LABELS)
+        ax.set_yticks(range(0, n_rows, every), labels[::every], fontsize="small")
 
     def _draw_symbols(self, ax) -> None:
         ax.set(ylim=(0.0, 1.0), yticks=[])
@@ -218,27 +257,30 @@ class ActivationDisplay:
 
     def _heights(self) -> list[float]:
         """Inches of every panel."""
-        heights = [min(0.8 + 0.4 * self.activations.shape[1], 6.0)]
+        n_cells = self.activations.shape[1]
+        heights = [0.8 + 0.4 * n_cells if n_cells <= _MOST_LINES else 4.0]
         if self.outputs is not None:
-            heights.append(1.4)
+            heights.append(_height(self.outputs))
         if self.symbols is not None:
             heights.append(0.22)
         elif self.inputs is not None:
-            heights.append(1.1)
+            heights.append(_height(self.inputs))
         return heights
 
     def _size(self) -> tuple[float, float]:
         return 8.0, 0.7 + sum(self._heights())
 
 
-def _draw_channels(ax: Any, time: FloatArray, values: FloatArray, names: Any) -> list[Any]:
-    """Lines over time in colours of their own as far as these go, beyond them all in grey."""
-    few = values.shape[1] <= len(COLOURS)
-    lines = []
-    for k, column in enumerate(values.T):
-        lines += ax.plot(time, column, color=COLOURS[k] if few else "0.4", linewidth=1.0)
-        if names is not None and few:
-            lines[-1].set_label(names[k])
-    if names is not None and few:
-        ax.legend(loc="center left", bbox_to_anchor=(1.0, 0.5), fontsize="small", frameon=False)
-    return lines
+def _largest(values: FloatArray) -> float:
+    """The largest size of those that are finite."""
+    return float(np.abs(values[np.isfinite(values)]).max(initial=0.0))
+
+
+def _height(channels: FloatArray) -> float:
+    """Inches of the panel of outputs or inputs."""
+    n_channels = channels.shape[1]
+    return 1.3 if n_channels <= len(COLOURS) else min(0.16 * n_channels, 3.0)
+
+
+def _numbers(n: int) -> list[str]:
+    return [str(k + 1) for k in range(n)]

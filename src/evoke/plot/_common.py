@@ -9,7 +9,10 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["COLOURS", "Display", "FloatArray", "check_picture", "one_axes", "picture", "several_axes", "to_floats"]
+__all__ = [
+    "COLOURS", "Display", "FloatArray", "check_picture", "check_results", "one_axes", "picture", "several_axes",
+    "to_floats",
+]  # fmt: skip
 
 FloatArray = NDArray[np.float64]
 
@@ -33,10 +36,13 @@ def several_axes(axes: Any, n: int, what: str, size: tuple[float, float], **subp
     ------
     ImportError
         Matplotlib is missing.
+    TypeError
+        Something else than axes.
     ValueError
         Not `n` axes; `what` says what they are for.
     """
     try:
+        from matplotlib.axes import Axes
         from matplotlib.figure import FigureBase
     except ImportError as error:
         raise ImportError(f"{_HINT} ({error})") from None
@@ -47,6 +53,9 @@ def several_axes(axes: Any, n: int, what: str, size: tuple[float, float], **subp
     if isinstance(axes, FigureBase):
         axes = axes.subplots(n, **subplots)
     axes = np.asarray(axes, dtype=object).ravel()
+    odd = [one for one in axes if not isinstance(one, Axes)]
+    if odd:
+        raise TypeError(f"{'ax' if n == 1 else 'axes'} must be Matplotlib's Axes or a figure, got {odd[0]!r}")
     if len(axes) != n:
         raise ValueError(f"axes must be {n}: {what}, got {len(axes)}")
     return axes
@@ -69,6 +78,21 @@ def to_floats(name: str, values: Any, n_dimensions: int) -> FloatArray:
     if array.ndim != n_dimensions or array.size == 0:
         raise ValueError(f"{name} must be {n_dimensions}-D and not empty, got shape {array.shape}")
     return array
+
+
+def check_results(results: Any) -> list[Mapping[str, Any]]:
+    """Results of `evoke.reproduce`, one or several, as a list.
+
+    Raises
+    ------
+    TypeError
+        Something else.
+    """
+    results = [results] if isinstance(results, Mapping) else list(results)
+    for result in results:
+        if not isinstance(result, Mapping):
+            raise TypeError(f"results must be dicts as evoke.reproduce returns them, got {result!r}")
+    return results
 
 
 def check_picture(kind: str) -> None:

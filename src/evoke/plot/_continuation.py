@@ -64,6 +64,8 @@ class ContinuationDisplay:
         names, axes
             As in `from_series`.
         """
+        if not hasattr(estimator, "generate"):
+            raise TypeError(f"estimator must be an EvokeForecaster, got {type(estimator).__name__}")
         return cls.from_series(
             estimator.generate(n_steps, context=context, X=X), context=context, names=names, axes=axes
         )

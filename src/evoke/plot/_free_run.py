@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from evoke import tasks
-from evoke.plot._common import COLOURS, FloatArray, several_axes, to_floats
+from evoke.plot._common import COLOURS, FloatArray, check_results, several_axes, to_floats
 from evoke.tasks import SINES_SPLIT
 
 __all__ = ["FreeRunDisplay"]
@@ -71,6 +71,8 @@ class FreeRunDisplay:
         axes
             As in `from_predictions`.
         """
+        if not hasattr(estimator, "generate"):
+            raise TypeError(f"estimator must be an EvokeForecaster, got {type(estimator).__name__}")
         generated = estimator.generate(len(y), context=context, X=X)
         return cls.from_predictions(y, {name or type(estimator).__name__: generated}, start=start, axes=axes)
 
@@ -91,12 +93,16 @@ class FreeRunDisplay:
             default a new figure of pyplot.
         """
         true = to_floats("y_true", y_true, 1)
+        if not np.isfinite(true).all():
+            raise ValueError("y_true must be finite, it contains NaN or infinity")
         if not isinstance(y_generated, Mapping):
             y_generated = {"generated": y_generated}
         if not y_generated:
             raise ValueError("y_generated must hold at least one free run, got none")
         generated = {str(name): to_floats("y_generated", values, 1) for name, values in y_generated.items()}
-        for values in generated.values():
+        for name, values in generated.items():
+            if not np.isfinite(values).any():
+                raise ValueError(f"y_generated has no finite value in {name!r}")
             if len(values) != len(true):
                 raise ValueError(f"y_generated must have the {len(true)} steps of y_true, got {len(values)}")
         return cls(true=true, generated=generated, start=start).plot(axes)
@@ -117,6 +123,10 @@ class FreeRunDisplay:
         ValueError
             No run to be drawn, or results of differing numbers of waves.
         """
+        results = check_results(results)
+        tasks_done = {result["task"] for result in results}
+        if tasks_done - {"sines"}:
+            raise ValueError(f"results must be of the task sines, got {sorted(tasks_done)}")
         results = [result for result in results if result["free_run"] is not None]
         waves = {result["waves"] for result in results}
         if len(waves) != 1:

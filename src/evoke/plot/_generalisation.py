@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from evoke.plot._common import COLOURS, FloatArray, one_axes, to_floats
+from evoke.plot._common import COLOURS, FloatArray, check_results, one_axes, to_floats
 
 __all__ = ["GeneralisationDisplay"]
 
@@ -67,7 +67,7 @@ class GeneralisationDisplay:
         ValueError
             No finished run, another task, or results tested up to different lengths.
         """
-        results = [results] if isinstance(results, Mapping) else list(results)
+        results = check_results(results)
         tasks = {result["task"] for result in results}
         if tasks - {"anbncn"}:
             raise ValueError(f"results must be of the task anbncn, got {sorted(tasks)}")
@@ -103,9 +103,13 @@ class GeneralisationDisplay:
 
         Raises
         ------
+        TypeError
+            Something else than such a mapping.
         ValueError
             No runs.
         """
+        if not isinstance(accepted, Mapping) or not all(isinstance(part, Mapping) for part in accepted.values()):
+            raise TypeError(f"accepted must map training lengths to a mapping of systems to runs, got {accepted!r}")
         if not accepted:
             raise ValueError("accepted must hold at least one run, got none")
         checked = {
