@@ -30,24 +30,26 @@ costs in any case has become small.""".replace("\n", " ")
 
 def run(settings: Settings) -> Report:
     quick, report = settings.quick, Report()
-    rows = grow(report, "rows", "Rows of one classification machine, C = 1, milliseconds",
-                (20, 40, 80) if quick else (50, 100, 200, 500, 1000, 2000, 5000, 10_000), machines)  # fmt: skip
+    for C in (1, 100):
+        rows = grow(report, "rows", f"Rows of one classification machine, C = {C}, milliseconds",
+                    (20, 40, 80) if quick else (50, 100, 200, 500, 1000, 2000, 5000, 10_000),
+                    partial(machines, C), plot=f"rows-{C}")  # fmt: skip
+        for size, row in zip(rows["size"], rows["ThunderSVM"], strict=True) if "ThunderSVM" in rows else ():
+            label = f"ThunderSVM / evoke, SVC n={size}, C={C}"
+            report.targets.append(Target.at_least(label, 1.0, row / rows["evoke"][rows["size"].index(size)]))
     grow(report, "cells", f"Cells: {lstm.N_NETWORKS} networks, 175 steps, milliseconds",
          (2, 4) if quick else (2, 5, 10, 20, 50, 100), partial(cells, 2 if quick else 10))  # fmt: skip
     grow(report, "steps", "Steps: one network of 5 cells, milliseconds",
          (50, 100) if quick else (1000, 10_000, 100_000, 1_000_000), steps)  # fmt: skip
     grow(report, "population", "Networks of a whole evaluation, N = 10, milliseconds",
          (8, 16) if quick else (8, 40, 200, 1000, 10_000), partial(population, 4 if quick else 10))  # fmt: skip
-    for size, row in zip(rows["size"], rows["ThunderSVM"], strict=True) if "ThunderSVM" in rows else ():
-        label = f"ThunderSVM / evoke, SVC n={size}, C=1"
-        report.targets.append(Target.at_least(label, 1.0, row / rows["evoke"][rows["size"].index(size)]))
     if not installed("torch"):
         report.tables[0].notes.append(skipped("growth of PyTorch", "torch"))
     return report
 
 
 def grow(
-    report: Report, name: str, title: str, sizes: Iterable[int], make: Callable[[int], Candidates]
+    report: Report, name: str, title: str, sizes: Iterable[int], make: Callable[[int], Candidates], plot: str = ""
 ) -> dict[str, list[float]]:
     """Add a table and a plot of the milliseconds that each candidate takes at each size; return them."""
     table, taken = Table(title, notes=[NOTE]), {}
@@ -69,7 +71,7 @@ def grow(
     table.rows.append({column: exponents.get(column, "-") for column in table.rows[0]} | {name: "exponent"})
     report.tables.append(table)
     lines = {who: (list(values), list(values.values())) for who, values in taken.items()}
-    report.plots.append(Plot(f"growth-{name}", title, name, "milliseconds", lines))
+    report.plots.append(Plot(f"growth-{plot or name}", title, name, "milliseconds", lines))
     return {"size": list(sizes)} | {who: [v.get(s, np.inf) for s in sizes] for who, v in taken.items()}
 
 
@@ -82,9 +84,9 @@ def exponent(sizes: list[float], values: list[float]) -> float:
     return float(np.polyfit(np.log(sizes[keep]), np.log(values[keep]), 1)[0])
 
 
-def machines(n: int) -> Candidates:
+def machines(C: float, n: int) -> Candidates:
     X, y, gamma = problems.tanh_features(n, 0)
-    shared = {"C": 1.0, "gamma": gamma, "tol": problems.TOL}
+    shared = {"C": C, "gamma": gamma, "tol": problems.TOL}
     candidates = {
         "evoke": lambda _: SVC(**shared).fit(X, y),
         "scikit-learn": lambda _: sklearn.svm.SVC(**shared).fit(X, y),

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from evoke import _svm
 from evoke.exceptions import SolverWarning
+from evoke.svm._working_sets import MANY_ROWS, WorkingSets
 
 __all__ = ["Solution", "check_kernel_range", "solve", "solve_each"]
 
@@ -144,7 +145,7 @@ def solve_each(
     if max_iter == -1:
         max_iter = max(_LEAST_MOST_STEPS, _MOST_STEPS_A_ROW * n)
     cache_bytes = int(min(cache_size * 2.0**20, 8.0 * n * (n + 8)))
-    machine = _svm.Machine(X, kernel, gamma, coef0, degree, cache_bytes)
+    machine = (_svm.Machine if n < MANY_ROWS else WorkingSets)(X, kernel, gamma, coef0, degree, cache_bytes)
     betas, certificates, reasons = np.zeros((len(problems), n)), [], []
     for beta, (target, lower, upper) in zip(betas, problems, strict=True):
         reason = None
