@@ -14,7 +14,7 @@ import readme_tables
 
 ROOT = readme_tables.ROOT
 DOCUMENTS = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")]
-# Their Python blocks are a program; what cannot run here is marked as text.
+# Their Python blocks are a program; what cannot run here is marked as py.
 EXAMPLES = [path for path in DOCUMENTS if "```python\n" in path.read_text(encoding="utf-8")]
 
 
