@@ -23,7 +23,7 @@ phi = model.transform(tasks.anbncn([n])[0])[0]
 for cell in range(model.n_cells):
     parts = (phi[1 + k * n : 1 + (k + 1) * n, cell] for k in range(3))
     ranges = (f"{symbol} {part.min():6.3f} to {part.max():6.3f}" for symbol, part in zip("abc", parts, strict=True))
-    print(f"cell {cell}: ", ",  ".join(ranges))
+    print(f"cell {cell + 1}: ", ",  ".join(ranges))
 
 # %%
 # All its steps, where Matplotlib is installed.

@@ -4,7 +4,20 @@ Who is speaking? Japanese Vowels
 
 Nine men say two vowels; an utterance is 7 to 29 frames of 12 cepstrum coefficients. 270 utterances to learn from, 370
 to be told apart. The data are part of the package aeon. ``bench/real_data.py`` compares other methods on them.
+
+Here the program is shown, not run, as the data are elsewhere. When it was run it said::
+
+    270 and 370 utterances of 7 to 29 frames
+    16 networks in 0.3 s
+    accuracy 0.984 with a readout of all 270 utterances
+
+and drew the first utterance, of speaker 1:
+
+.. image:: /figures/example-vowels.png
+   :alt: Activations of 100 cells, decision values of nine speakers and the input along an utterance
 """
+
+# sphinx_gallery_thumbnail_path = 'figures/example-vowels.png'
 
 import time
 
@@ -47,3 +60,16 @@ begin = time.perf_counter()
 model.fit(X, y)
 print(f"{model.n_evaluations_} networks in {time.perf_counter() - begin:.1f} s")
 print(f"accuracy {model.score(X_test, y_test):.3f} with a readout of all {len(X)} utterances")
+
+# %%
+# One utterance: the cells, a decision value for each speaker, of which the last frame counts, and what was read. Where
+# Matplotlib is installed.
+try:
+    import matplotlib.pyplot as plt
+
+    from evoke.plot import ActivationDisplay
+except ImportError:
+    print("for the figure install Matplotlib: pip install matplotlib")
+else:
+    ActivationDisplay.from_estimator(model, X_test[0])
+    plt.show()

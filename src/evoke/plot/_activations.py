@@ -188,6 +188,7 @@ class ActivationDisplay:
         for ax in self.axes_:
             ax.set_xlim(time[0] - 0.5, time[-1] + 0.5)
         self.axes_[-1].set_xlabel("t")
+        self.axes_[-1].xaxis.get_major_locator().set_params(integer=True)
         return self
 
     def _draw_cells(self, ax, time) -> None:
