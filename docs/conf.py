@@ -29,6 +29,7 @@ sphinx_gallery_conf = {
     "filename_pattern": r"/(anbncn|sines|own_sequences)\.py",
     "within_subsection_order": "FileNameSortKey",
     "download_all_examples": False,
+    "remove_config_comments": True,
     "show_memory": False,
     "min_reported_time": 1e9,
 }

@@ -5,7 +5,7 @@ Who is speaking? Japanese Vowels
 Nine men say two vowels; an utterance is 7 to 29 frames of 12 cepstrum coefficients. 270 utterances to learn from, 370
 to be told apart. The data are part of the package aeon. ``bench/real_data.py`` compares other methods on them.
 
-Here the program is shown, not run, as the data are elsewhere. When it was run it said::
+The site shows this program without running it, as the data are elsewhere. When it was run it said::
 
     270 and 370 utterances of 7 to 29 frames
     16 networks in 0.3 s

@@ -5,7 +5,7 @@ Yearly sunspot numbers
 The numbers from 1700 to 1920 to learn from; the years since, one year ahead, and two cycles on the network's own
 output. The series is part of the package statsmodels. ``bench/real_data.py`` compares other methods on it.
 
-Here the program is shown, not run, as the data are elsewhere. When it was run it said::
+The site shows this program without running it, as the data are elsewhere. When it was run it said::
 
     1921 to 1955: 0.111, and 0.416 if next year is like this year
     1956 to 1979: 0.920, and 0.940 if next year is like this year
