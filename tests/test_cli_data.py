@@ -365,6 +365,7 @@ def test_labels_that_are_only_held_out_are_noted(here, tmp_path, options):
                     "-o", tmp_path / "a.evk")  # fmt: skip
         assert ("'b' is only in the part that is held out" in done.stderr) == noted
         assert done.stderr.count("held out") == noted  # once, not in terms of Python too
+        assert ("it cannot be learned; shuffle the " in done.stderr) == noted
     done = here("fit", csv(tmp_path, "label,x\na,1\na,2\nb,3\nb,4\n"), "--target", "label", "--features", "x",
                 "-p", "validation=0.25", *QUICK, "-o", tmp_path / "a.evk")  # fmt: skip
     assert (done.returncode, done.stderr) == (0, "Note: the target 'label' is text, so it is classified.\n")

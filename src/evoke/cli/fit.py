@@ -130,10 +130,11 @@ def _labelled(table: Table, columns: roles.Columns, groups: roles.Groups, model:
     if labels:
         lost = _only_held_out(y, model.validation)
         if len(lost):
+            so = "networks are judged without having been taught it" if model.refit else "it cannot be learned"
             what = "the rows, if their order means nothing" if len(groups.ends) == 1 else "the sequences"
             notes.append(
-                f"Note: {some([*map(repr, lost)])} is only in the part that is held out, the last of the table, and "
-                f"cannot be learned from the others; shuffle {what}, or hold out less with -p validation=0.2."
+                f"Note: {some([*map(repr, lost)])} is only in the part that is held out, the last of the table: {so}; "
+                f"shuffle {what}, or hold out less with -p validation=0.2."
             )
             warnings.filterwarnings("ignore", "the held-out part has class")  # the same, in terms of Python
     return groups.split(table.features(columns.features)), y
