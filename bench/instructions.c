@@ -67,7 +67,7 @@ static double machine(const evk_kernels *kernels)
     const evk_columns points = {columns, N, D, N};
     evk_gram gram;
     evk_gram_place(&gram, &kernel, points, N, gram_work);
-    kernels->gram_fill(&gram);
+    kernels->gram_fill(&gram, NULL);
     evk_qp qp = {.gram = &gram, .target = target, .lower = lower, .upper = upper, .tol = 1e-3, .max_iter = 1000000};
     evk_qp_place(&qp, N, N, qp_work);
     kernels->qp_begin(&qp);
@@ -94,7 +94,7 @@ static double cholesky(const evk_kernels *kernels)
             matrix[i * N + j] = 1.0 / (1.0 + fabs((double)i - (double)j)) + (i == j);
         side[i] = 1.0;
     }
-    const size_t done = kernels->cholesky(matrix, N, N);
+    const ptrdiff_t done = kernels->cholesky(matrix, N, N, NULL);
     kernels->cholesky_solve(matrix, N, N, side);
     const double result = done == N ? side[0] : NAN;
     free(matrix);

@@ -51,24 +51,34 @@ void EVK_FN(gram_row)(const evk_kernel *kernel, const evk_columns *x, size_t beg
         pk_store(row + j, pairwise(kernel, x->x + j, x->ld, z, z_stride, x->d));
 }
 
-/* The whole matrix and its diagonal: the packs on and right of the diagonal are computed, the rest is mirrored. */
-void EVK_FN(gram_fill)(evk_gram *gram)
+/* Multiplications, or what takes as long, for a value of the kernel. */
+static size_t kernel_work(const evk_columns *x) { return x->d + 16; }
+
+/* The whole matrix and its diagonal: the packs on and right of the diagonal are computed, the rest is mirrored, a pack
+ * of rows after the other, so that no question waits until all of the memory was touched for the first time. */
+int EVK_FN(gram_fill)(evk_gram *gram, evk_poll *poll)
 {
     const evk_columns *x = &gram->points;
-    for (size_t i = 0; i < x->n; i++) {
-        double *row = gram->rows + i * x->ld;
-        const size_t first = i / EVK_LANES * EVK_LANES;
-        EVK_FN(gram_row)(gram->kernel, x, first, x->ld, x->x + i, x->ld, row);
-        for (size_t j = x->n; j < x->ld; j++)
-            row[j] = 0.0;
-        for (size_t j = first + EVK_LANES; j < x->n; j++)
-            gram->rows[j * x->ld + i] = row[j];
-        gram->diagonal[i] = row[i];
-        gram->slot_of[i] = gram->owner_of[i] = (int32_t)i;
+    for (size_t i0 = 0; i0 < x->n; i0 += EVK_LANES) {
+        const size_t end = x->n - i0 < EVK_LANES ? x->n : i0 + EVK_LANES;
+        if (evk_poll_ends(poll, EVK_LANES * x->ld * kernel_work(x)))
+            return -1;
+        for (size_t j = 0; j < i0; j++)
+            for (size_t i = i0; i < end; i++)
+                gram->rows[i * x->ld + j] = gram->rows[j * x->ld + i];
+        for (size_t i = i0; i < end; i++) {
+            double *row = gram->rows + i * x->ld;
+            EVK_FN(gram_row)(gram->kernel, x, i0, x->ld, x->x + i, x->ld, row);
+            for (size_t j = x->n; j < x->ld; j++)
+                row[j] = 0.0;
+            gram->diagonal[i] = row[i];
+            gram->slot_of[i] = gram->owner_of[i] = (int32_t)i;
+        }
     }
     for (size_t j = x->n; j < x->ld; j++)
         gram->diagonal[j] = 0.0;
     gram->n_computed = (int64_t)x->n;
+    return 0;
 }
 
 /* The diagonal alone, for rows on demand. */
@@ -115,14 +125,16 @@ void EVK_FN(decide)(const evk_kernel *kernel, const double *x, size_t n, size_t 
 
 /* The same for points and support vectors in columns, as the evaluation of a network has them:
  * coef[n_outputs][sv.ld], decisions[n_outputs][x.ld]. Points without a coefficient cost nothing. row holds x.ld. */
-void EVK_FN(decide_columns)(const evk_kernel *kernel, const evk_columns *x, const evk_columns *sv, const double *coef,
-                            const double *bias, size_t n_outputs, double *row, double *decisions)
+int EVK_FN(decide_columns)(const evk_kernel *kernel, const evk_columns *x, const evk_columns *sv, const double *coef,
+                           const double *bias, size_t n_outputs, double *row, double *decisions, evk_poll *poll)
 {
     for (size_t o = 0; o < n_outputs; o++)
         for (size_t j = 0; j < x->ld; j += EVK_LANES)
             pk_store(decisions + o * x->ld + j, pk_set1(bias[o]));
     for (size_t i = 0; i < sv->n; i++) {
         int needed = 0;
+        if (i % EVK_LANES == 0 && evk_poll_ends(poll, EVK_LANES * x->ld * (kernel_work(x) + n_outputs)))
+            return -1;
         for (size_t o = 0; o < n_outputs; o++)
             needed |= coef[o * sv->ld + i] != 0.0;
         if (!needed)
@@ -137,6 +149,7 @@ void EVK_FN(decide_columns)(const evk_kernel *kernel, const evk_columns *x, cons
                 pk_store(out + j, pk_fma(pk_set1(c), pk_load(row + j), pk_load(out + j)));
         }
     }
+    return 0;
 }
 
 /* The same for a single point z: the packs run over the support vectors, the sums one by one in their order, so that

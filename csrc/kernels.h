@@ -5,9 +5,10 @@
 #include "gram.h"
 #include "linalg.h"
 #include "lstm.h"
+#include "poll.h"
 #include "qp.h"
 
-/* One line a kernel: X(return type, name, parameters). */
+/* One line a kernel: X(return type, name, parameters). Those that take a poll return -1 where it ended them. */
 #define EVK_KERNELS(X) \
     X(void, exp, (const double *x, size_t n, double *y)) \
     X(void, logistic, (const double *x, size_t n, double *y)) \
@@ -28,22 +29,22 @@
     X(void, gram_row, \
       (const evk_kernel *kernel, const evk_columns *x, size_t begin, size_t end, const double *z, size_t z_stride, \
        double *row)) \
-    X(void, gram_fill, (evk_gram * gram)) \
+    X(int, gram_fill, (evk_gram * gram, evk_poll * poll)) \
     X(void, gram_diagonal, (evk_gram * gram)) \
     X(void, decide, \
       (const evk_kernel *kernel, const double *x, size_t n, size_t d, const double *sv, size_t n_sv, \
        const double *coef, const double *bias, size_t n_outputs, double *work, double *decisions)) \
-    X(void, decide_columns, \
+    X(int, decide_columns, \
       (const evk_kernel *kernel, const evk_columns *x, const evk_columns *sv, const double *coef, const double *bias, \
-       size_t n_outputs, double *row, double *decisions)) \
+       size_t n_outputs, double *row, double *decisions, evk_poll *poll)) \
     X(void, decide_point, \
       (const evk_kernel *kernel, const evk_columns *sv, const double *coef, const double *bias, size_t n_outputs, \
        const double *z, size_t z_stride, double *row, double *decisions)) \
-    X(size_t, cholesky, (double *a, size_t n, size_t ld)) \
+    X(ptrdiff_t, cholesky, (double *a, size_t n, size_t ld, evk_poll *poll)) \
     X(void, cholesky_solve, (const double *u, size_t n, size_t ld, double *b)) \
-    X(size_t, pinv, \
+    X(ptrdiff_t, pinv, \
       (double *columns, size_t n, size_t d, double *targets, size_t n_targets, double rcond, double *work, \
-       double *weights)) \
+       double *weights, evk_poll *poll)) \
     X(void, qp_begin, (evk_qp * qp)) \
     X(int, qp_run, (evk_qp * qp, int64_t budget)) \
     X(void, qp_certify, (evk_qp * qp))

@@ -38,42 +38,54 @@ static inline __attribute__((always_inline)) void subtract_products(double *a, s
             pk_store(a + (i0 + r) * ld + j + p * EVK_LANES, sums[r][p]);
 }
 
+/* Rows i0 to i0 + rows of the factor, from those above. Returns how many have a positive pivot, until the first that has
+ * not. */
+static __attribute__((noinline)) size_t factor_rows(double *a, size_t ld, size_t i0, size_t rows)
+{
+    size_t j = i0 / EVK_LANES * EVK_LANES;
+    if (rows == BLOCK_ROWS) {
+        for (; j + BLOCK_PACKS * EVK_LANES <= ld; j += BLOCK_PACKS * EVK_LANES)
+            subtract_products(a, ld, i0, j, BLOCK_ROWS, BLOCK_PACKS);
+        for (; j < ld; j += EVK_LANES)
+            subtract_products(a, ld, i0, j, BLOCK_ROWS, 1);
+    } else
+        for (size_t r = 0; r < rows; r++)
+            for (j = i0 / EVK_LANES * EVK_LANES; j < ld; j += EVK_LANES) {
+                pk sum = pk_load(a + (i0 + r) * ld + j);
+                for (size_t k = 0; k < i0; k++)
+                    sum = pk_fnma(pk_set1(a[k * ld + i0 + r]), pk_load(a + k * ld + j), sum);
+                pk_store(a + (i0 + r) * ld + j, sum);
+            }
+    for (size_t i = i0; i < i0 + rows; i++) {
+        double *row = a + i * ld;
+        const size_t first = i / EVK_LANES * EVK_LANES;
+        for (size_t k = i0; k < i; k++) {
+            const pk factor = pk_set1(a[k * ld + i]);
+            for (j = first; j < ld; j += EVK_LANES)
+                pk_store(row + j, pk_fnma(factor, pk_load(a + k * ld + j), pk_load(row + j)));
+        }
+        if (!(row[i] > 0.0))
+            return i - i0;
+        const pk scale = pk_set1(1.0 / sqrt(row[i]));
+        for (j = first; j < ld; j += EVK_LANES)
+            pk_store(row + j, pk_mul(scale, pk_load(row + j)));
+    }
+    return rows;
+}
+
 /* Upper triangle U with U'U = A in place of the upper triangle of A (row-major, ld whole packs, zero behind n); what
  * lies below the diagonal is undefined afterwards. Returns n, or the first row whose pivot is not positive. */
-size_t EVK_FN(cholesky)(double *a, size_t n, size_t ld)
+ptrdiff_t EVK_FN(cholesky)(double *a, size_t n, size_t ld, evk_poll *poll)
 {
     for (size_t i0 = 0; i0 < n; i0 += BLOCK_ROWS) {
         const size_t rows = n - i0 < BLOCK_ROWS ? n - i0 : BLOCK_ROWS;
-        size_t j = i0 / EVK_LANES * EVK_LANES;
-        if (rows == BLOCK_ROWS) {
-            for (; j + BLOCK_PACKS * EVK_LANES <= ld; j += BLOCK_PACKS * EVK_LANES)
-                subtract_products(a, ld, i0, j, BLOCK_ROWS, BLOCK_PACKS);
-            for (; j < ld; j += EVK_LANES)
-                subtract_products(a, ld, i0, j, BLOCK_ROWS, 1);
-        } else
-            for (size_t r = 0; r < rows; r++)
-                for (j = i0 / EVK_LANES * EVK_LANES; j < ld; j += EVK_LANES) {
-                    pk sum = pk_load(a + (i0 + r) * ld + j);
-                    for (size_t k = 0; k < i0; k++)
-                        sum = pk_fnma(pk_set1(a[k * ld + i0 + r]), pk_load(a + k * ld + j), sum);
-                    pk_store(a + (i0 + r) * ld + j, sum);
-                }
-        for (size_t i = i0; i < i0 + rows; i++) {
-            double *row = a + i * ld;
-            const size_t first = i / EVK_LANES * EVK_LANES;
-            for (size_t k = i0; k < i; k++) {
-                const pk factor = pk_set1(a[k * ld + i]);
-                for (j = first; j < ld; j += EVK_LANES)
-                    pk_store(row + j, pk_fnma(factor, pk_load(a + k * ld + j), pk_load(row + j)));
-            }
-            if (!(row[i] > 0.0))
-                return i;
-            const pk scale = pk_set1(1.0 / sqrt(row[i]));
-            for (j = first; j < ld; j += EVK_LANES)
-                pk_store(row + j, pk_mul(scale, pk_load(row + j)));
-        }
+        if (evk_poll_ends(poll, (ld - i0) * i0 * rows))
+            return -1;
+        const size_t good = factor_rows(a, ld, i0, rows);
+        if (good < rows)
+            return (ptrdiff_t)(i0 + good);
     }
-    return n;
+    return (ptrdiff_t)n;
 }
 
 /* x with U'U x = b in place of b; ld entries, zero behind n. */
@@ -138,14 +150,16 @@ static void rotate(double *a, double *b, double c, double s, size_t n)
  * columns[d][n] and targets[n_targets][n] are overwritten; weights[n_targets][d]; work as evk_pinv_work_size says.
  * Householder reflections reduce the columns to a triangle R, one-sided Jacobi rotations give its singular values;
  * those below rcond times the largest count as zero. Returns the rank. */
-size_t EVK_FN(pinv)(double *columns, size_t n, size_t d, double *targets, size_t n_targets, double rcond, double *work,
-                    double *weights)
+ptrdiff_t EVK_FN(pinv)(double *columns, size_t n, size_t d, double *targets, size_t n_targets, double rcond,
+                       double *work, double *weights, evk_poll *poll)
 {
     const size_t m = n < d ? n : d;
     double *b = work, *v = b + d * m, *values = v + d * d; /* b[d][m]: the columns of R, then of U S */
     for (size_t k = 0; k < m; k++) {
         double *x = columns + k * n + k;
         const size_t rest = n - k;
+        if (evk_poll_ends(poll, 2 * rest * (d - k + n_targets)))
+            return -1;
         const double length = sqrt(dot(x, x, rest));
         if (length == 0.0)
             continue;
@@ -166,7 +180,9 @@ size_t EVK_FN(pinv)(double *columns, size_t n, size_t d, double *targets, size_t
     }
     for (int sweep = 0, rotated = 1; rotated && sweep < MAX_SWEEPS; sweep++) {
         rotated = 0;
-        for (size_t p = 0; p + 1 < d; p++)
+        for (size_t p = 0; p + 1 < d; p++) {
+            if (evk_poll_ends(poll, (d - p) * (7 * m + 4 * d)))
+                return -1;
             for (size_t q = p + 1; q < d; q++) {
                 const double pp = dot(b + p * m, b + p * m, m), qq = dot(b + q * m, b + q * m, m);
                 const double pq = dot(b + p * m, b + q * m, m);
@@ -179,6 +195,7 @@ size_t EVK_FN(pinv)(double *columns, size_t n, size_t d, double *targets, size_t
                 rotate(b + p * m, b + q * m, c, s, m);
                 rotate(v + p * d, v + q * d, c, s, d);
             }
+        }
     }
     double largest = 0.0;
     for (size_t c = 0; c < d; c++) {
@@ -194,5 +211,5 @@ size_t EVK_FN(pinv)(double *columns, size_t n, size_t d, double *targets, size_t
         for (size_t t = 0; t < n_targets; t++)
             add_multiple(weights + t * d, dot(b + c * m, targets + t * n, m) / values[c] / values[c], v + c * d, d);
     }
-    return rank;
+    return (ptrdiff_t)rank;
 }

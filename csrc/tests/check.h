@@ -88,4 +88,15 @@ static inline const evk_kernels *next_supported(size_t *k)
     return kernels;
 }
 
+/* A poll that counts how often it is asked, at every chance, and says no to the question `last` (0: never). */
+typedef struct questions { size_t asked, last; } questions;
+
+static inline int answer(const void *data)
+{
+    questions *q = (questions *)(uintptr_t)data;
+    return ++q->asked == q->last;
+}
+
+static inline evk_poll asking(const questions *q) { return (evk_poll){.ask = answer, .data = q, .interval = 1}; }
+
 #endif

@@ -47,7 +47,7 @@ static void check_filled(const evk_kernel *kernel, const double *x, evk_columns 
         double *work = new_doubles(evk_gram_work_size(n, n));
         evk_gram gram;
         evk_gram_place(&gram, kernel, points, n, work);
-        kernels->gram_fill(&gram);
+        CHECK(kernels->gram_fill(&gram, NULL) == 0);
         if (kernels == evk_kernels_at(0))
             memcpy(expected, gram.rows, n * ld * sizeof(double));
         CHECK_SAME_BITS(gram.rows, expected, n * ld);
@@ -134,7 +134,7 @@ static void check_decisions(const evk_kernel *kernel, const double *x, size_t n,
             kernels->decide(kernel, x + i * d, 1, d, sv, N_SV, coef, bias, N_OUTPUTS, work, alone);
             CHECK_SAME_BITS(alone, decisions + i * N_OUTPUTS, N_OUTPUTS);
         }
-        kernels->decide_columns(kernel, &points, &sv_columns, coef_columns, bias, N_OUTPUTS, row, by_output);
+        kernels->decide_columns(kernel, &points, &sv_columns, coef_columns, bias, N_OUTPUTS, row, by_output, NULL);
         for (size_t i = 0; i < n; i++)
             for (size_t o = 0; o < N_OUTPUTS; o++)
                 CHECK_SAME_BITS(by_output + o * points.ld + i, decisions + i * N_OUTPUTS + o, 1);
@@ -150,6 +150,61 @@ static void check_decisions(const evk_kernel *kernel, const double *x, size_t n,
     free(by_output);
     free((void *)(uintptr_t)points.x);
     free((void *)(uintptr_t)sv_columns.x);
+}
+
+/* a question for every pack of rows changes no bit, and a no at any of them ends the work */
+static void check_questions(void)
+{
+    enum { N = 21, D = 3, N_QUESTIONS = 3 };
+    double x[N * D], coef[24], bias = 0.5, row[24], asked_row[24], whole[24], pieces[24];
+    uint64_t seed = 17;
+    for (size_t k = 0; k < N * D; k++)
+        x[k] = uniform(&seed, -1.0, 1.0);
+    for (size_t k = 0; k < 24; k++)
+        coef[k] = uniform(&seed, -1.0, 1.0);
+    const evk_columns points = columns_of(x, N, D);
+    const evk_kernel *kernel = &all_kernels[3];
+    double *work = new_doubles(evk_gram_work_size(N, N)), *asked_work = new_doubles(evk_gram_work_size(N, N));
+    evk_gram gram, asked;
+    const evk_kernels *kernels;
+    for (size_t k = 0; (kernels = next_supported(&k)) != NULL;) {
+        evk_gram_place(&gram, kernel, points, N, work);
+        kernels->gram_fill(&gram, NULL);
+        kernels->decide_columns(kernel, &points, &points, coef, &bias, 1, row, whole, NULL);
+        for (size_t last = 0; last <= N_QUESTIONS; last++) {
+            questions for_gram = {.last = last}, for_decisions = {.last = last};
+            evk_poll poll = asking(&for_gram), poll_decisions = asking(&for_decisions);
+            evk_gram_place(&asked, kernel, points, N, asked_work);
+            CHECK(kernels->gram_fill(&asked, &poll) == (last ? -1 : 0));
+            CHECK(kernels->decide_columns(kernel, &points, &points, coef, &bias, 1, asked_row, pieces,
+                                          &poll_decisions) == (last ? -1 : 0));
+            CHECK(for_gram.asked == (last ? last : N_QUESTIONS) && for_decisions.asked == for_gram.asked);
+            CHECK(asked.n_computed == (last ? 0 : N));
+            if (last > 0)
+                continue;
+            CHECK_SAME_BITS(asked.rows, gram.rows, N * points.ld);
+            CHECK_SAME_BITS(pieces, whole, points.ld);
+        }
+    }
+    free(work);
+    free(asked_work);
+    free((void *)(uintptr_t)points.x);
+}
+
+/* nobody is asked before the work that lies between two questions is done */
+static void check_interval(void)
+{
+    questions q = {0};
+    evk_poll poll = asking(&q);
+    poll.interval = 10;
+    check_about = "interval";
+    for (size_t k = 0; k < 9; k++)
+        CHECK(!evk_poll_ends(&poll, 3));
+    CHECK(q.asked == 2);
+    CHECK(!evk_poll_ends(&poll, 1000) && q.asked == 3);
+    q.last = 4;
+    CHECK(!evk_poll_ends(&poll, 9) && evk_poll_ends(&poll, 1));
+    CHECK(!evk_poll_ends(NULL, 1000));
 }
 
 int main(void)
@@ -172,5 +227,7 @@ int main(void)
         free((void *)(uintptr_t)points.x);
         free(matrix);
     }
+    check_questions();
+    check_interval();
     return check_report();
 }

@@ -48,7 +48,7 @@ static solution solve(const evk_kernels *kernels, const problem *p)
     evk_gram gram;
     evk_gram_place(&gram, p->kernel, points, p->n_slots, gram_work);
     if (p->n_slots == n)
-        kernels->gram_fill(&gram);
+        kernels->gram_fill(&gram, NULL);
     else
         kernels->gram_diagonal(&gram);
     evk_qp qp = {.gram = &gram,

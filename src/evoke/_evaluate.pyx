@@ -95,7 +95,7 @@ def evaluate_slice(const double[:, :, ::1] genomes not None, const double[:, ::1
     cdef int64_t[::1] stop
     if team is not None:
         stop = team.stop
-        trainer.stop = &stop[0]
+        trainer.poll.data = &stop[0]
     cdef Judge judge
     judge.objective = OBJECTIVES.index(objective)
     judge.regression, judge.exclusive, judge.epsilon, judge.n_outputs = regression, exclusive, epsilon, n_outputs
@@ -145,8 +145,6 @@ def evaluate_slice(const double[:, :, ::1] genomes not None, const double[:, ::1
             block.load(genomes, first, here)
             block.run(&x[0, 0], &flow)
             for lane in range(here):
-                if in_team and stop[0] != 0:
-                    break
                 if costly:
                     with gil:
                         PyErr_CheckSignals()
@@ -154,13 +152,15 @@ def evaluate_slice(const double[:, :, ::1] genomes not None, const double[:, ::1
                 fitted[lane].coef, fitted[lane].bias = &coef[lane * n_outputs * sv_ld], &bias[lane * n_outputs]
                 fitted[lane].failed = not trainer.fit(&columns[lane * n_cells * train_ld], &fitted[lane].sv,
                                                       fitted[lane].coef, fitted[lane].bias, &decisions[0])
+                if in_team and stop[0] != 0:
+                    break
                 out[first + lane, 0] = error(&judge, judge.objective, &trainer.train, &decisions[0])
                 out[first + lane, 2] = error(&judge, 0, &trainer.train, &decisions[0])
                 if free is None and not fitted[lane].failed:
                     gather(&judged, phi, n_cells, lane, &test_columns[0])
                     kernels.decide_columns(&trainer.kern, &test_points, &fitted[lane].sv, fitted[lane].coef,
                                            fitted[lane].bias, n_outputs, &row[0],
-                                           &test_decisions[lane * n_outputs * judged.ld])
+                                           &test_decisions[lane * n_outputs * judged.ld], &trainer.poll)
         if in_team and stop[0] != 0:
             return result
         with nogil:

@@ -35,6 +35,11 @@ cdef extern from "dispatch.h" nogil:
         double bias, objective, gap, violation
         int32_t converged
 
+    ctypedef struct evk_poll:
+        int (*ask)(const void *data) except -1 nogil
+        const void *data
+        size_t interval, done
+
     ctypedef struct evk_kernels:
         const char *name
         void (*exp)(const double *x, size_t n, double *y) noexcept nogil
@@ -51,21 +56,21 @@ cdef extern from "dispatch.h" nogil:
                            const double *phi_before, double *state, double *phi) noexcept nogil
         void (*gram_row)(const evk_kernel *kernel, const evk_columns *x, size_t begin, size_t end, const double *z,
                          size_t z_stride, double *row) noexcept nogil
-        void (*gram_fill)(evk_gram *gram) noexcept nogil
+        int (*gram_fill)(evk_gram *gram, evk_poll *poll) except? -1 nogil
         void (*gram_diagonal)(evk_gram *gram) noexcept nogil
         void (*decide)(const evk_kernel *kernel, const double *x, size_t n, size_t d, const double *sv, size_t n_sv,
                        const double *coef, const double *bias, size_t n_outputs, double *work,
                        double *decisions) noexcept nogil
-        void (*decide_columns)(const evk_kernel *kernel, const evk_columns *x, const evk_columns *sv,
-                               const double *coef, const double *bias, size_t n_outputs, double *row,
-                               double *decisions) noexcept nogil
+        int (*decide_columns)(const evk_kernel *kernel, const evk_columns *x, const evk_columns *sv,
+                              const double *coef, const double *bias, size_t n_outputs, double *row,
+                              double *decisions, evk_poll *poll) except? -1 nogil
         void (*decide_point)(const evk_kernel *kernel, const evk_columns *sv, const double *coef, const double *bias,
                              size_t n_outputs, const double *z, size_t z_stride, double *row,
                              double *decisions) noexcept nogil
-        size_t (*cholesky)(double *a, size_t n, size_t ld) noexcept nogil
+        ptrdiff_t (*cholesky)(double *a, size_t n, size_t ld, evk_poll *poll) except? -1 nogil
         void (*cholesky_solve)(const double *u, size_t n, size_t ld, double *b) noexcept nogil
-        size_t (*pinv)(double *columns, size_t n, size_t d, double *targets, size_t n_targets, double rcond,
-                       double *work, double *weights) noexcept nogil
+        ptrdiff_t (*pinv)(double *columns, size_t n, size_t d, double *targets, size_t n_targets, double rcond,
+                          double *work, double *weights, evk_poll *poll) except? -1 nogil
         void (*qp_begin)(evk_qp *qp) noexcept nogil
         int (*qp_run)(evk_qp *qp, int64_t budget) noexcept nogil
         void (*qp_certify)(evk_qp *qp) noexcept nogil
@@ -84,3 +89,4 @@ cdef extern from "dispatch.h" nogil:
 # The table chosen when the package was imported; every other module calls the C core through it.
 cdef const evk_kernels *kernels
 cdef int check(evk_status status) except -1
+cdef evk_poll listening(const int64_t *stop) noexcept

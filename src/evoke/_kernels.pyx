@@ -1,7 +1,26 @@
 """The C core's table of functions for the instruction set in use."""
+from cpython.exc cimport PyErr_CheckSignals
+from libc.stdint cimport int64_t
+
 import os
 
 import numpy as np
+
+
+cdef enum:
+    WORK_BETWEEN_SIGNALS = 100000000  # multiplications: a hundredth of a second, without vectors a tenth
+
+
+cdef int listen(const void *stop) except -1 with gil:
+    PyErr_CheckSignals()
+    return stop != NULL and (<const int64_t *>stop)[0] != 0
+
+
+cdef evk_poll listening(const int64_t *stop) noexcept:
+    """What makes a kernel hear Ctrl-C, which is an exception, and end where `stop`, if not NULL, points to non-zero."""
+    cdef evk_poll poll
+    poll.ask, poll.data, poll.interval, poll.done = listen, stop, WORK_BETWEEN_SIGNALS, 0
+    return poll
 
 
 cdef int check(evk_status status) except -1:

@@ -1,7 +1,7 @@
 """Dense linear algebra of the core, for the least-squares readouts, tests and benchmarks."""
 import numpy as np
 
-from evoke._kernels cimport evk_pinv_work_size, kernels
+from evoke._kernels cimport evk_pinv_work_size, evk_poll, kernels, listening
 
 cdef enum:
     LANES = 8
@@ -11,13 +11,15 @@ def cholesky(double[:, ::1] a not None):
     """Factor in place: row-major upper triangle U with U'U = A; columns are padded to whole packs with zeros.
 
     Returns n, or the first row whose pivot is not positive."""
-    cdef size_t n = a.shape[0], ld = a.shape[1], done
+    cdef size_t n = a.shape[0], ld = a.shape[1]
+    cdef ptrdiff_t done
+    cdef evk_poll poll = listening(NULL)
     if n == 0:
         return 0
     if ld % LANES or ld < n:
         raise ValueError(f"a has {ld} columns: they must be padded to a multiple of {LANES}")
     with nogil:
-        done = kernels.cholesky(&a[0, 0], n, ld)
+        done = kernels.cholesky(&a[0, 0], n, ld, &poll)
     return done
 
 
@@ -38,7 +40,9 @@ def pinv(columns, targets, double rcond):
     """Weights (n_targets, d) of least squares and least norm for columns (d, n), targets (n_targets, n); the rank."""
     cdef double[:, ::1] x = np.array(columns, dtype=np.float64, order="C")
     cdef double[:, ::1] y = np.array(targets, dtype=np.float64, order="C")
-    cdef size_t d = x.shape[0], n = x.shape[1], n_targets = y.shape[0], rank
+    cdef size_t d = x.shape[0], n = x.shape[1], n_targets = y.shape[0]
+    cdef ptrdiff_t rank
+    cdef evk_poll poll = listening(NULL)
     if y.shape[1] != x.shape[1]:
         raise ValueError(f"targets have {y.shape[1]} points, columns have {n}")
     weights = np.zeros((n_targets, d))
@@ -47,5 +51,5 @@ def pinv(columns, targets, double rcond):
     cdef double[:, ::1] out = weights
     cdef double[::1] work = np.empty(evk_pinv_work_size(n, d))
     with nogil:
-        rank = kernels.pinv(&x[0, 0], n, d, &y[0, 0], n_targets, rcond, &work[0], &out[0, 0])
+        rank = kernels.pinv(&x[0, 0], n, d, &y[0, 0], n_targets, rcond, &work[0], &out[0, 0], &poll)
     return weights, rank

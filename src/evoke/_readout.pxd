@@ -1,6 +1,6 @@
 from libc.stdint cimport int64_t
 
-from evoke._kernels cimport evk_columns, evk_gram, evk_kernel, evk_qp
+from evoke._kernels cimport evk_columns, evk_gram, evk_kernel, evk_poll, evk_qp
 
 cdef struct Points:
     # Rows of a data set that take part in the readout: each a row of phi, a weight and targets [output][point].
@@ -27,11 +27,11 @@ cdef class Readout:
     cdef evk_qp qp
     cdef double C, rcond
     cdef bint bias
-    cdef const int64_t *stop
+    cdef evk_poll poll
     cdef const double[:, ::1] lower, upper
     cdef double[::1] gram_work, work, identity, right
     cdef size_t n_support(self) noexcept nogil
     cdef int fit(self, double *columns, evk_columns *sv, double *coef, double *bias, double *decisions) except -1 nogil
     cdef int fit_svm(self, double *coef, double *bias, double *decisions) except -1 nogil
-    cdef int fit_lssvm(self, double *coef, double *bias, double *decisions) noexcept nogil
-    cdef void fit_pinv(self, const evk_columns *points, double *coef, double *bias) noexcept nogil
+    cdef int fit_lssvm(self, double *coef, double *bias, double *decisions) except -1 nogil
+    cdef int fit_pinv(self, const evk_columns *points, double *coef, double *bias) except -1 nogil

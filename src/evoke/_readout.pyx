@@ -1,12 +1,11 @@
 """Training of the readouts of one network after the other."""
-from cpython.exc cimport PyErr_CheckSignals
 from libc.string cimport memcpy, memset
 
 import numpy as np
 
 from evoke._kernels cimport (
     evk_columns, evk_gram_place, evk_gram_work_size, evk_pinv_work_size, evk_qp, evk_qp_place, evk_qp_work_size,
-    kernels,
+    kernels, listening,
 )
 from evoke._lstm cimport whole_packs
 from evoke._svm cimport make_kernel
@@ -32,7 +31,7 @@ cdef class Readout:
     """Trains the readouts of one network after the other in the same memory; see evoke.readouts for the parameters."""
 
     def __cinit__(self, str kind, dict parameters, part, size_t n_cells):
-        self.stop = NULL
+        self.poll = listening(NULL)
         cdef size_t n, size, h
         self.kind = READOUTS.index(kind)
         self.train = make_points(part)
@@ -83,12 +82,15 @@ cdef class Readout:
         points.x, points.n, points.d, points.ld = columns, self.train.n, self.n_cells, self.train.ld
         if self.kind == 2:
             sv.x, sv.n, sv.d, sv.ld = &self.identity[0], self.n_cells, self.n_cells, whole_packs(self.n_cells)
-            self.fit_pinv(&points, coef, bias)
-            kernels.decide_columns(&self.kern, &points, sv, coef, bias, self.n_outputs, &self.right[0], decisions)
-            return 1
+            return (
+                self.fit_pinv(&points, coef, bias)
+                and kernels.decide_columns(&self.kern, &points, sv, coef, bias, self.n_outputs, &self.right[0],
+                                           decisions, &self.poll) == 0
+            )
         sv[0] = points
         evk_gram_place(&self.gram, &self.kern, points, self.train.n, &self.gram_work[0])
-        kernels.gram_fill(&self.gram)
+        if kernels.gram_fill(&self.gram, &self.poll) < 0:
+            return 0
         if self.kind == 0:
             return self.fit_svm(coef, bias, decisions)
         return self.fit_lssvm(coef, bias, decisions)
@@ -102,9 +104,7 @@ cdef class Readout:
             memset(qp.beta, 0, n * sizeof(double))
             kernels.qp_begin(qp)
             while not kernels.qp_run(qp, budget):
-                with gil:
-                    PyErr_CheckSignals()
-                if self.stop != NULL and self.stop[0] != 0:
+                if self.poll.ask(self.poll.data):
                     return 0
             kernels.qp_certify(qp)
             bias[o] = qp.bias
@@ -113,7 +113,7 @@ cdef class Readout:
                 decisions[o * ld + p] = qp.target[p] - qp.residual[p] + qp.bias
         return 1
 
-    cdef int fit_lssvm(self, double *coef, double *bias, double *decisions) noexcept nogil:
+    cdef int fit_lssvm(self, double *coef, double *bias, double *decisions) except -1 nogil:
         """[K + 1/(C w), 1; 1', 0] [coef; bias] = [y; 0] by one Cholesky factor: eta solves 1, nu solves y."""
         cdef size_t o, p, n = self.train.n, ld = self.train.ld
         cdef double *eta = &self.right[0]
@@ -121,7 +121,7 @@ cdef class Readout:
         cdef double sum_eta = 0.0, sum_nu
         for p in range(n):
             self.gram.rows[p * ld + p] += 1.0 / (self.C * self.train.weights[p])
-        if kernels.cholesky(self.gram.rows, n, ld) < n:
+        if kernels.cholesky(self.gram.rows, n, ld, &self.poll) < <ptrdiff_t>n:
             return 0
         for p in range(ld):
             eta[p] = 1.0 if p < n else 0.0
@@ -144,7 +144,7 @@ cdef class Readout:
                                          - coef[o * ld + p] / (self.C * self.train.weights[p]))
         return 1
 
-    cdef void fit_pinv(self, const evk_columns *points, double *coef, double *bias) noexcept nogil:
+    cdef int fit_pinv(self, const evk_columns *points, double *coef, double *bias) except -1 nogil:
         """Weights = pseudoinverse of the activations (and of a column of ones) times the targets; w points count w."""
         cdef size_t o, h, p, n = self.train.n, d = self.n_cells + (1 if self.bias else 0)
         cdef double *columns = &self.work[evk_pinv_work_size(n, self.n_cells + 1)]
@@ -159,11 +159,13 @@ cdef class Readout:
                 columns[self.n_cells * n + p] = root
             for o in range(self.n_outputs):
                 targets[o * n + p] = root * self.train.targets[o * n + p]
-        kernels.pinv(columns, n, d, targets, self.n_outputs, self.rcond, &self.work[0], weights)
+        if kernels.pinv(columns, n, d, targets, self.n_outputs, self.rcond, &self.work[0], weights, &self.poll) < 0:
+            return 0
         for o in range(self.n_outputs):
             for h in range(whole_packs(self.n_cells)):
                 coef[o * whole_packs(self.n_cells) + h] = weights[o * d + h] if h < self.n_cells else 0.0
             bias[o] = weights[o * d + self.n_cells] if self.bias else 0.0
+        return 1
 
 
 def fit_readout(const double[:, ::1] phi not None, const double[:, ::1] targets not None,
@@ -182,7 +184,10 @@ def fit_readout(const double[:, ::1] phi not None, const double[:, ::1] targets 
     cdef double[::1] bias = intercept
     cdef double[::1] decisions = np.empty(n_outputs * ld)
     cdef evk_columns sv
-    if not trainer.fit(&points[0, 0], &sv, &coef[0, 0], &bias[0], &decisions[0]):
+    cdef int fitted
+    with nogil:
+        fitted = trainer.fit(&points[0, 0], &sv, &coef[0, 0], &bias[0], &decisions[0])
+    if not fitted:
         return None
     support = np.eye(d) if trainer.kind == 2 else np.array(phi)
     return support, np.ascontiguousarray(coefficients[:, :m].T), intercept

@@ -7,8 +7,8 @@ import threading
 import numpy as np
 
 from evoke._kernels cimport (
-    evk_columns, evk_gram, evk_gram_place, evk_gram_work_size, evk_kernel, evk_qp, evk_qp_place, evk_qp_work_size,
-    kernels,
+    evk_columns, evk_gram, evk_gram_place, evk_gram_work_size, evk_kernel, evk_poll, evk_qp, evk_qp_place,
+    evk_qp_work_size, kernels, listening,
 )
 
 cdef enum:
@@ -86,7 +86,7 @@ cdef class Machine:
         self.qp.gram = &self.gram
         if n <= FILL_AT_ONCE and n_slots == n:
             with nogil:
-                kernels.gram_fill(&self.gram)
+                kernels.gram_fill(&self.gram, NULL)
         else:
             kernels.gram_diagonal(&self.gram)
 
@@ -169,6 +169,7 @@ def gram(const double[:, ::1] x not None, str kernel, double gamma, double coef0
     """The Gram matrix K(x_i, x_j) of the core, for tests and benchmarks."""
     cdef Py_ssize_t n = x.shape[0], ld = (n + LANES - 1) // LANES * LANES
     cdef Machine machine = Machine(x, kernel, gamma, coef0, degree, 8 * n * ld)
+    cdef evk_poll poll = listening(NULL)
     if machine.gram.n_computed == 0:
-        kernels.gram_fill(&machine.gram)
+        kernels.gram_fill(&machine.gram, &poll)
     return np.asarray(machine.gram_work)[: n * ld].reshape(n, ld)[:, :n].copy()

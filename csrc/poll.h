@@ -1,0 +1,22 @@
+/* Work that takes long asks now and then whether it shall go on. */
+#ifndef EVK_POLL_H
+#define EVK_POLL_H
+
+#include <stddef.h>
+
+typedef struct evk_poll {
+    int (*ask)(const void *data); /* other than 0: no */
+    const void *data;
+    size_t interval, done; /* multiplications from one question to the next, and since the last */
+} evk_poll;
+
+/* 1 where the caller shall end at once, after so many multiplications. Nobody is asked where poll is NULL. */
+static inline int evk_poll_ends(evk_poll *poll, size_t work)
+{
+    if (poll == NULL || (poll->done += work) < poll->interval)
+        return 0;
+    poll->done = 0;
+    return poll->ask(poll->data) != 0;
+}
+
+#endif
