@@ -40,7 +40,7 @@ static inline __attribute__((always_inline)) void subtract_products(double *a, s
 
 /* Rows i0 to i0 + rows of the factor, from those above. Returns how many have a positive pivot, until the first that has
  * not. */
-static __attribute__((noinline)) size_t factor_rows(double *a, size_t ld, size_t i0, size_t rows)
+static size_t factor_rows(double *a, size_t ld, size_t i0, size_t rows)
 {
     size_t j = i0 / EVK_LANES * EVK_LANES;
     if (rows == BLOCK_ROWS) {
