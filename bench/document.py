@@ -28,7 +28,8 @@ How to read it:
 
 CHAPTERS = {
     "vecmath": "Vector functions", "lstm": "Forward pass", "mutation": "Mutation", "gram": "Kernel matrix",
-    "svc": "Classification machines", "svr": "Regression machines", "lssvm": "Least-squares machines",
+    "svc": "Classification machines", "svr": "Regression machines",
+    "working_sets": "Machines of many rows", "lssvm": "Least-squares machines",
     "evaluation": "Evaluation of a network", "generation": "A generation, one and two threads",
     "growth": "How cost grows", "memory": "Memory", "peers_anbncn": "The string task: what else one could use",
     "peers_sines": "The sine task: what else one could use", "real_data": "Real data: what else one could use",

@@ -22,7 +22,8 @@ from report import Settings
 from threadpoolctl import threadpool_limits
 
 GROUPS = (
-    "vecmath", "lstm", "mutation", "gram", "svc", "svr", "lssvm", "evaluation", "generation", "growth", "memory",
+    "vecmath", "lstm", "mutation", "gram", "svc", "svr", "working_sets", "lssvm", "evaluation", "generation", "growth",
+    "memory",
     "peers_anbncn", "peers_sines", "real_data",
     "ideas", "simd", "breakdown", "threads", "evolution", "sines", "backends",
 )  # fmt: skip

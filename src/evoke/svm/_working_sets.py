@@ -11,6 +11,8 @@ _FIRST_SET, _FIRST_SHARE = 1000, 8  # rows of the first set: so many, or one in 
 _LARGEST_SHARE, _ROUNDS_TO_GROW = 0.25, 8  # a set is at most this share of all rows, and twice that 8 rounds later
 _MOST_ROUNDS = 50  # then all rows
 _MOST_TIGHTENED = 6
+_MARGIN = 0.05  # of the violation, times the rounds so far
+_MOSTLY_FREE = 0.6  # such a share of free variables in the first set: there is little to leave out
 
 
 class WorkingSets:
@@ -56,10 +58,11 @@ class WorkingSets:
                 # as the machine does: with a large C a small violation may leave a large gap
                 n_tightened, tol_now = n_tightened + 1, 0.1 * tol_now
                 residual = target - self._function(np.arange(n), np.arange(n), beta)
-            if n_rounds < _MOST_ROUNDS:
-                rows = self._next(beta, lower, upper, up, low, found["bias"], n_rounds)
-            else:
+            free = (beta != 0.0) & (beta > lower) & (beta < upper)
+            if n_rounds == _MOST_ROUNDS or (n_rounds == 1 and np.mean(free[rows]) > _MOSTLY_FREE):
                 rows = np.arange(n)
+            else:
+                rows = self._next(free, up, low, found["bias"], n_rounds)
 
     def _solve_set(self, rows, residual, lower, upper, epsilon, tol, max_iter, beta):
         before = beta[rows]
@@ -71,12 +74,12 @@ class WorkingSets:
         residual -= self._function(slice(None), rows, now - before)
         return found
 
-    def _next(self, beta, lower, upper, up, low, bias, n_rounds):
-        free = (beta != 0.0) & (beta > lower) & (beta < upper)
+    def _next(self, free, up, low, bias, n_rounds):
         off = np.maximum(up - bias, bias - low)
-        off[free | (np.arange(len(beta)) == up.argmax()) | (np.arange(len(beta)) == low.argmin())] = np.inf
-        rows = np.flatnonzero(off > 0.0)
-        most = int(_LARGEST_SHARE * len(beta) * (1 + n_rounds / _ROUNDS_TO_GROW))
+        off[free] = off[[up.argmax(), low.argmin()]] = np.inf
+        # those that are close to a violation too, the more the longer it takes, else they come one after the other
+        rows = np.flatnonzero(off > -_MARGIN * n_rounds * max(0.0, up.max() - low.min()))
+        most = int(_LARGEST_SHARE * len(free) * (1 + n_rounds / _ROUNDS_TO_GROW))
         most = max(most, 2 * np.count_nonzero(free) + _FIRST_SET // 2)
         return rows if len(rows) <= most else np.sort(np.argpartition(-off, most)[:most])
 
