@@ -94,6 +94,12 @@ def run_free_one(const double[:, ::1] genome not None, const double[:, ::1] x no
     of the step before. sv (m, n_cells), coef (m, n_outputs) and intercept are the readout."""
     cdef size_t H = genome.shape[0], m = sv.shape[0], n_outputs = intercept.shape[0], ld = whole_packs(m)
     cdef size_t packed = whole_packs(H), h
+    if genome.shape[1] != 4 * (x.shape[1] + genome.shape[0]) or x.shape[1] < intercept.shape[0]:
+        raise ValueError(f"genome has {genome.shape[1]} columns: no fit for {x.shape[1]} inputs, {n_outputs} outputs")
+    if state.shape[0] != 2 or state.shape[1] != genome.shape[0]:
+        raise ValueError(f"state must have shape {(2, H)}, got {(state.shape[0], state.shape[1])}")
+    if sv.shape[1] != genome.shape[0] or coef.shape[0] != sv.shape[0] or coef.shape[1] != intercept.shape[0]:
+        raise ValueError("the readout does not fit the network: sv (m, n_cells), coef (m, n_outputs)")
     cdef evk_lstm net = make_net(x.shape[1], H, cell, gate_bias)
     result = np.empty((x.shape[0], n_outputs))
     final = np.array(state)

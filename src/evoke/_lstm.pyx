@@ -251,6 +251,10 @@ def sequences(const double[:, ::1] genome not None, const double[:, ::1] x not N
     State: (n_sequences, 2, n_cells), the cells' states s and their outputs phi; None starts from zero."""
     cdef Py_ssize_t n_cells = genome.shape[0], n_rows = x.shape[0], n_sequences = offsets.shape[0] - 1
     cdef evk_lstm net = make_net(x.shape[1], n_cells, cell, gate_bias)
+    if genome.shape[1] != 4 * (x.shape[1] + n_cells):
+        raise ValueError(f"genome has {genome.shape[1]} columns, expected {4 * (x.shape[1] + n_cells)}")
+    if state is not None and (state.shape[0] != n_sequences or state.shape[1] != 2 or state.shape[2] != n_cells):
+        raise ValueError(f"state must have shape {(n_sequences, 2, n_cells)}")
     result = np.empty((n_rows, n_cells))
     if state is None:
         final = np.zeros((n_sequences, 2, n_cells))

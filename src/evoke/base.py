@@ -6,7 +6,7 @@ import copy
 import sys
 import warnings
 from collections.abc import Callable
-from functools import lru_cache
+from functools import lru_cache, wraps
 from typing import Any
 
 import numpy as np
@@ -36,11 +36,21 @@ from evoke.readouts import FittedReadout, LSSVMReadout, PinvReadout, Readout, SV
 from evoke.sequences import Runs, Sequences, Targets
 from evoke.svm._base import weighted_C
 
-__all__ = ["BaseEvoke", "rows_behind_washout", "target_rows"]
+__all__ = ["BaseEvoke", "on_snapshot", "rows_behind_washout", "target_rows"]
 
 FloatArray = NDArray[np.float64]
 # Targets of the core (n_rows, n_outputs) from those of the user: (targets, sequences, name)
 Encode = Callable[..., FloatArray]
+
+
+def on_snapshot(method: Callable[..., Any]) -> Callable[..., Any]:
+    """A method that works on a copy of the attributes at its start: a fit in another thread does not touch it."""
+
+    @wraps(method)
+    def on_copy(self, *args, **kwargs):
+        return method(copy.copy(self), *args, **kwargs)
+
+    return on_copy
 
 
 class BaseEvoke(
@@ -156,8 +166,10 @@ class BaseEvoke(
 
     def _learn(self, attributes: dict[str, Any]) -> None:
         if attributes:
-            self.__dict__.pop("feature_names_in_", None)  # of an earlier fit on a data frame
-        self.__dict__.update(attributes)
+            # in one step, so that no other thread sees a part; without the names of an earlier fit on a data frame
+            old = self.__dict__.copy()
+            old.pop("feature_names_in_", None)
+            self.__dict__ = old | attributes
 
     def _go_on_from(self, esp: ESP, problem: Problem) -> None:
         """Bring the population of the last fit into `esp`, whose parameters must be the same."""

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from evoke.base import rows_behind_washout
+from evoke.base import on_snapshot, rows_behind_washout
 from evoke.documented import ESTIMATORS, documented
 from evoke.parameters import check_class_weight, store
 from evoke.persistent import check_flags, check_labels
@@ -172,6 +172,7 @@ class EvokeClassifier(ClassifierMixin, SequenceEstimator):
         super()._check_parameters()
         check_class_weight(self.class_weight)
 
+    @on_snapshot
     def decision_function(self, X, lengths=None):
         """Decision values: positive where an output says yes.
 
@@ -188,6 +189,7 @@ class EvokeClassifier(ClassifierMixin, SequenceEstimator):
         """
         return self._apply(self._shape, X, lengths)
 
+    @on_snapshot
     def predict(self, X, lengths=None):
         """Labels of the steps, or of the sequences where the model was trained so.
 
@@ -203,6 +205,7 @@ class EvokeClassifier(ClassifierMixin, SequenceEstimator):
         """
         return self._apply(self._answer, X, lengths)
 
+    @on_snapshot
     def score(self, X, y, lengths=None, sample_weight=None):
         """Share of right labels among all steps (of sequences, where the model was trained with one label each).
 

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from evoke import _free_run, _lstm
+from evoke.base import on_snapshot
 from evoke.documented import ESTIMATORS, documented
 from evoke.frames import Features
 from evoke.parameters import check_choice, check_positive, store
@@ -192,6 +193,7 @@ class EvokeForecaster(SeriesEstimator):
 
     # ------------------------------------------------------------------ use: left alone
 
+    @on_snapshot
     def generate(self, n_steps, context=None, X=None):
         """Continue a series from the network's own output.
 
@@ -239,6 +241,7 @@ class EvokeForecaster(SeriesEstimator):
             raise FloatingPointError(f"the free run diverges: its output is not finite at step {int(np.argmax(odd))}")
         return values[:, 0] if self._flat else values
 
+    @on_snapshot
     def predict(self, fh, X=None):
         """Values at a forecasting horizon behind the end of the (last) series of `fit`.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import dataclasses
 import importlib
 import os
@@ -44,6 +45,7 @@ def save(model: Persistent, path: str | os.PathLike[str]) -> None:
     name = type(model).__name__
     if name not in _HOMES or type(model) is not _class(name):
         raise TypeError(f"only evoke's own estimators can be saved, got {type(model)}; pickle can store it")
+    model = copy.copy(model)  # which a fit in another thread does not touch
     check_is_fitted(model, ["readout_", "intercept_"], all_or_any=any)
     model._check_fitted()
     arrays: Arrays = {}

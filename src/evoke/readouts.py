@@ -58,9 +58,17 @@ class FittedReadout:
         -------
         ndarray of shape (n_rows, n_outputs)
             One value an output.
+
+        Raises
+        ------
+        ValueError
+            phi of another shape, or not of real numbers.
         """
+        phi, n_cells = np.asarray(phi), self.support_vectors.shape[1]
+        if phi.dtype.kind not in "biuf" or phi.ndim != 2 or phi.shape[1] != n_cells:
+            raise ValueError(f"phi must be numbers of shape (n_rows, {n_cells}), got {phi.dtype} of shape {phi.shape}")
         return _svm.decide(
-            np.ascontiguousarray(phi), self.support_vectors, self.dual_coef, self.intercept,
+            np.ascontiguousarray(phi, dtype=np.float64), self.support_vectors, self.dual_coef, self.intercept,
             self.kernel, self.gamma, self.coef0, self.degree,
         )  # fmt: skip
 

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import RegressorMixin
 
-from evoke.base import rows_behind_washout
+from evoke.base import on_snapshot, rows_behind_washout
 from evoke.documented import ESTIMATORS, documented
 from evoke.parameters import store
 from evoke.persistent import check_flags
@@ -123,6 +123,7 @@ class EvokeRegressor(RegressorMixin, SequenceEstimator):
         self._evolve(problem, final, lambda _genome: learned)
         return self
 
+    @on_snapshot
     def predict(self, X, lengths=None):
         """Values of the steps, or of the sequences where the model was trained so.
 
@@ -138,6 +139,7 @@ class EvokeRegressor(RegressorMixin, SequenceEstimator):
         """
         return self._apply(self._answer, X, lengths)
 
+    @on_snapshot
     def score(self, X, y, lengths=None, sample_weight=None):
         """R^2 of the predictions behind the washout, averaged over the outputs.
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from evoke.base import BaseEvoke
+from evoke.base import BaseEvoke, on_snapshot
 from evoke.frames import Features, check_features
 from evoke.persistent import check_flags
 from evoke.sequences import Sequences, Targets, as_sequences, as_targets
@@ -77,6 +77,7 @@ class SequenceEstimator(BaseEvoke, auto_wrap_output_keys=None):  # type: ignore[
             raise ValueError("y must be of the kind that the model was trained with: one a step or one a sequence")
         return predicted, targets, sequences
 
+    @on_snapshot
     def transform(self, X, lengths=None):
         """Activations of the cells, the paper's phi(t).
 

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from evoke.base import BaseEvoke, rows_behind_washout
+from evoke.base import BaseEvoke, on_snapshot, rows_behind_washout
 from evoke.frames import check_features
 from evoke.parameters import check_integer, check_positive
 from evoke.persistent import check_flags, check_values
@@ -38,6 +38,7 @@ class SeriesEstimator(BaseEvoke, auto_wrap_output_keys=None):  # type: ignore[ca
         check_values("_state", self._state, (2, len(self.genome_)))
         check_values("_last", self._last, (self.n_outputs_,))
 
+    @on_snapshot
     def predict_one_step(self, y, X=None):
         """Predictions of every value of given series from the true values before it (teacher forcing).
 
@@ -55,6 +56,7 @@ class SeriesEstimator(BaseEvoke, auto_wrap_output_keys=None):  # type: ignore[ca
         series, phi = self._follow(y, X)
         return series.mirror(self.readout_.decide(phi))
 
+    @on_snapshot
     def transform(self, y, X=None):
         """Activations of the cells on given series, the paper's phi(t).
 
@@ -90,6 +92,7 @@ class SeriesEstimator(BaseEvoke, auto_wrap_output_keys=None):  # type: ignore[ca
         """
         return self.fit(y, X, **fit_params).transform(y, X)
 
+    @on_snapshot
     def score(self, y, X=None, sample_weight=None):
         """R^2 of the predictions one step ahead behind the washout, averaged over the outputs.
 

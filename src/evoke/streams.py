@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from typing import Any
 
 import numpy as np
@@ -34,7 +35,7 @@ class Stream:
     """
 
     def __init__(self, estimator: Any):
-        self._estimator = estimator
+        self._estimator = copy.copy(estimator)  # a later fit does not touch it
         self.reset()
 
     def reset(self) -> None:
@@ -137,7 +138,7 @@ class SeriesStream:
     """
 
     def __init__(self, estimator: Any):
-        self._estimator = estimator
+        self._estimator = copy.copy(estimator)  # a later fit does not touch it
         self.reset()
 
     def reset(self) -> None:
