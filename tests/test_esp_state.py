@@ -300,3 +300,11 @@ def test_wrong_value_in_a_state_is_refused_by_its_key(name, value):
 def test_scales_in_single_precision(name):
     single, double = (run(ESP([3, 3], random_state=0, **{name: kind(0.5)}), 2) for kind in (np.float32, float))
     assert_same(single, double)
+
+
+def test_weights_that_are_not_finite_are_refused():
+    esp = ESP([3, 3], subpopulation_size=2, n_trials=1, random_state=0)
+    state = esp.state_dict()
+    state["weights"] = np.full_like(state["weights"], np.nan)
+    with pytest.raises(ValueError, match="must be finite"):
+        esp.load_state_dict(state)

@@ -206,3 +206,13 @@ def test_the_held_out_part_may_have_values_of_its_own():
     with pytest.warns(UserWarning, match=r"has class\(es\) \[2\].*judged by readouts that were not taught them"):
         model = tiny(EvokeClassifier, gamma=50.0, C=1e6).fit(X, [0, 1, 0, 1, 2, 2])
     np.testing.assert_array_equal(model.predict(X), [0, 1, 0, 1, 2, 2])
+
+
+def test_a_readout_that_is_not_finite_is_left_out():
+    random = np.random.default_rng(0)
+    X, y = random.normal(size=(12, 1)), np.r_[random.normal(size=11), 1e300]
+    model = EvokeRegressor(objective="count", readout="lssvm", C=1e10, refit=True, n_cells=2, n_generations=2,
+                           subpopulation_size=4, n_trials=2, random_state=0)  # fmt: skip
+    with pytest.warns(UserWarning, match="refit=True is left out"):
+        model.fit(X, y)
+    assert np.isfinite(model.predict(X)).all()

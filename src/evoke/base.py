@@ -125,7 +125,12 @@ class BaseEvoke(
         @lru_cache(maxsize=1)
         def best_readout(_best_fitness: float) -> FittedReadout:
             try:
-                return fit_readout(problem, esp.best, final)
+                readout = fit_readout(problem, esp.best, final)
+                if final is not problem.train and not np.isfinite(readout.dual_coef).all():
+                    raise ValueError("its coefficients are not finite")
+                if final is not problem.train and not np.isfinite(readout.intercept).all():
+                    raise ValueError("its intercept is not finite")
+                return readout
             except ValueError as error:
                 if final is problem.train:
                     raise

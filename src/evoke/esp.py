@@ -314,6 +314,9 @@ class ESP:
             ("bursts", None, "iu"),
         ):
             arrays[name] = _check_array(f"state[{name!r}]", state[name], shape, kinds)
+        for name in ("weights", "best"):
+            if not np.isfinite(arrays[name]).all():
+                raise ValueError(f"state[{name!r}] must be finite")
         counts = {}
         for name, most in (
             ("entropy", None), ("generation", _MOST_GENERATIONS), ("asked", 1), ("stagnation", _MOST_GENERATIONS)
