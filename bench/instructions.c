@@ -39,7 +39,7 @@ static double forward(const evk_kernels *kernels)
     for (size_t t = 0; t < 2000; t++) {
         for (size_t k = 0; k < net.n_inputs; k++)
             x[k] = uniform(&seed);
-        kernels->lstm_step(&net, weights, x, phi[t % 2], state, phi[1 - t % 2]);
+        kernels->lstm_networks(&net, weights, x, phi[t % 2], state, phi[1 - t % 2]);
     }
     const double result = phi[0][0];
     free(weights);

@@ -23,9 +23,9 @@ def run(settings: Settings) -> Report:
     table = Table(
         "Seconds to train a machine of many rows",
         notes=[
-            "Processor time, one problem and one run each. 'All rows at once' is how evoke works below 1,500 rows. Noise: labels "
-            "that have nothing to do with the rows, so that most of them are support vectors. The gap is that of the "
-            "working sets, of the objective."
+            "Processor time, one problem and one run each. 'All rows at once' is how evoke works below 1,500 rows. "
+            "Noise: labels that have nothing to do with the rows, so that most of them are support vectors. The gap is "
+            "that of the working sets, of the objective."
         ],
     )
     n = 1600 if settings.quick else 5000
