@@ -198,6 +198,13 @@ def test_a_stream_can_begin_again(alone):
     assert first[0].shape == (1,)
 
 
+@pytest.mark.parametrize("value, message", [([10**400], "y must be 1 number"), ("a", "y must be 1 number"),
+                                            (np.ma.array([1.0], mask=[1]), "y has masked values")])
+def test_a_step_of_a_stream_is_refused_by_its_name(alone, value, message):
+    with pytest.raises(ValueError, match=message):
+        alone.stream().step(value)
+
+
 @given(cut=st.integers(1, 59), n=st.integers(0, 20))
 def test_a_context_is_told_and_then_continued(alone, cut, n):
     stream = alone.stream()

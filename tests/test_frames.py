@@ -1,6 +1,7 @@
 """Data frames: names of features that are remembered, and frames of activations."""
 
 import pickle
+import re
 from itertools import pairwise
 
 import numpy as np
@@ -189,3 +190,76 @@ def test_the_names_of_activations_follow_those_of_the_features(model):
     assert len(model.get_feature_names_out(["a", "b"])) == 3
     with pytest.raises(sklearn.exceptions.NotFittedError):
         clone(model).get_feature_names_out()
+
+
+# ---- streams
+
+
+def test_a_stream_knows_the_names(model):
+    frame, stream = FRAMES[0], model.stream()
+    whole = model.predict(FRAMES)[0]
+    with pytest.raises(ValueError, match="same order"):
+        stream.predict(frame[["b", "a"]])
+    with pytest.raises(ValueError, match="unseen at fit time:\n- c"):
+        stream.transform(frame.assign(c=0.0))
+    np.testing.assert_array_equal(stream.predict(frame), whole)  # what was refused has not been read
+    stream.reset()
+    for x in (frame.iloc[0][["b", "a"]], frame.iloc[:1][["b", "a"]]):
+        with pytest.raises(ValueError, match="same order"):
+            stream.step(x)
+    with pytest.raises(ValueError, match="x must be one step, got 2 rows"):
+        stream.step(frame.iloc[:2])
+    np.testing.assert_array_equal([stream.step(x) for _, x in frame.iloc[:3].iterrows()], whole[:3])
+    np.testing.assert_array_equal([stream.step(frame.iloc[3:4]), stream.step(ARRAYS[0][4])], whole[3:])
+
+
+@pytest.mark.parametrize(
+    "x, message",
+    [
+        ([1, 2, 3], "x has 3 columns, expected 2"),
+        ([1, np.nan], "x contains NaN or infinity: nan at step 0, column 1"),
+        (np.ma.array([1, 2], mask=[0, 1]), "x has masked values"),
+    ],
+)
+def test_a_step_is_refused_by_its_name(model, x, message):
+    with pytest.raises(ValueError, match=message):
+        model.stream().step(x)
+
+
+def test_a_stream_of_a_forecaster_knows_the_names():
+    stream = EvokeForecaster(**TINY).fit(LONG["a"], LONG).stream()
+    with pytest.raises(ValueError, match="same order"):
+        stream.step(0.0, LONG.iloc[0][["b", "a"]])
+    answer = stream.step(0.0, LONG.iloc[0])
+    stream.reset()
+    np.testing.assert_array_equal(stream.step(0.0, LONG.iloc[0].to_numpy()), answer)
+
+
+# ---- values that are no numbers
+
+
+@pytest.mark.parametrize(
+    "value, error, message",
+    [
+        (pd.NA, ValueError, "contains missing values: <NA> at step 2, column 1 ('b')"),
+        (np.nan, ValueError, "contains NaN or infinity: nan at step 2, column 1 ('b')"),
+        ("high", ValueError, "must hold numbers, got dtype object: 'high' at step 2, column 1 ('b')"),
+        (pd.NaT, ValueError, "contains missing values: NaT at step 2, column 1 ('b')"),
+        (pd.Timestamp("2020-01-01"), TypeError, "Timestamp('2020-01-01 00:00:00') at step 2, column 1 ('b')"),
+    ],
+)
+def test_values_that_are_no_numbers_are_named(model, value, error, message):
+    bad = FRAMES[0].astype(object)
+    bad.iloc[2, 1] = value
+    for X, name in (([FRAMES[0], bad], "X[1] "), (bad, "X ")):
+        with pytest.raises(error, match=re.escape(message)) as caught:
+            model.predict(X)
+        assert str(caught.value).startswith(name)
+
+
+def test_warnings_of_what_is_held_out_name_the_estimator():
+    for kind in ESTIMATORS:
+        fitted = kind(**TINY).fit(swapped(FRAMES), STEPS)  # whose own names do not matter
+        with pytest.warns(UserWarning, match=f"but {kind.__name__} was fitted with feature names"):
+            fitted.fit(FRAMES, STEPS, X_val=ARRAYS, y_val=STEPS)
+        fitted.fit(FRAMES, STEPS, X_val=FRAMES, y_val=STEPS)

@@ -97,6 +97,8 @@ def test_activations_of_a_classifier():
     assert len(display.axes_) == 3
     with pytest.raises(ValueError, match=r"^sequence must be one sequence.*\(1, 13, 4\)"):
         ActivationDisplay.from_estimator(classifier, X)
+    with pytest.raises(ValueError, match=r"^sequence is not an array of numbers"):
+        ActivationDisplay.from_estimator(classifier, [X[0], X[0][:2]])
 
 
 def test_classes_are_the_names_of_outputs():

@@ -2,6 +2,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+import scipy.sparse
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -157,8 +158,9 @@ def changed(parts, i, place, value):
         (changed(ragged(3, 4), 0, (1, 1), -np.inf), None, r"X\[0\] contains NaN or infinity: -inf at step 1, column 1"),
         (np.array(changed(ragged(3, 3), 1, (0, 1), np.inf)), None, r"X\[1\] contains .* inf at step 0, column 1"),
         (changed(ragged(5), 0, (4, 1), np.nan)[0], None, r"X contains .* nan at step 4, column 1"),
-        ([[["1", "2"], ["x", "3"]]], None, r"X\[0\] must hold numbers, got dtype <U1"),
+        ([[["1", "2"], ["x", "3"]]], None, r"X\[0\] must hold numbers, got dtype <U1: .*'x'.* at step 1, column 0"),
         (np.array([["1", "x"]]), None, r"X must hold numbers"),
+        (np.array([[[1.0]], [["x"]]], dtype=object), None, r"X must hold .*'x' at sequence 1, step 0, column 0"),
         (np.array([[1.0, None]], dtype=object), None, r"X contains NaN or infinity"),
         ([[[10**400]]], None, r"X\[0\] must hold numbers|X\[0\] contains"),
         (np.ones((2, 2), dtype="M8[s]"), None, r"X must hold numbers, got dtype datetime64"),
@@ -450,3 +452,8 @@ def test_errors_about_targets_name_the_sequences_they_belong_to():
     X = as_sequences(ragged(3, 2), name="X_val")
     with pytest.raises(ValueError, match="y_val has 1 targets, X_val has 2 sequences"):
         as_targets([1], X, name="y_val")
+
+
+def test_sparse_targets_of_a_sequence_are_named():
+    with pytest.raises(TypeError, match=r"y\[1\] is sparse"):
+        as_targets([np.eye(3), scipy.sparse.csr_matrix(np.eye(3))], as_sequences(ragged(3, 3)))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from numbers import Integral
 from typing import Any
 
@@ -23,19 +24,41 @@ def to_array(value: Any, name: str) -> NDArray[Any]:
         raise ValueError(f"{name} is not an array of numbers: {error}") from None
 
 
-def to_float(array: NDArray[Any], name: str) -> NDArray[np.float64]:
-    """The array in float64; what are not real numbers is refused by `name`."""
+def _index(index: tuple[int, ...]) -> str:
+    return f"index {', '.join(map(str, index))}"
+
+
+def to_float(
+    array: NDArray[Any], name: str, place: Callable[[tuple[int, ...]], str] = _index
+) -> NDArray[np.float64]:
+    """The array in float64; what are not real numbers is refused by `name`, the value and its `place` in words."""
     if array.dtype.kind == "c":
         raise ValueError(f"{name} is complex. Complex data not supported")
     if array.dtype.kind in "mMV":
-        raise ValueError(f"{name} must hold numbers, got dtype {array.dtype}")
+        raise ValueError(f"{name} must hold numbers, got dtype {array.dtype}{_odd(array, place)}")
     try:
         with np.errstate(over="ignore"):  # what float64 cannot hold is found with the other infinities
             return np.asarray(array, dtype=np.float64)
-    except TypeError as error:
-        raise TypeError(f"{name} must hold numbers: {error}") from None
-    except (ValueError, OverflowError):
-        raise ValueError(f"{name} must hold numbers, got dtype {array.dtype}") from None
+    except (TypeError, ValueError, OverflowError) as error:
+        odd = _odd(array, place)
+        if "NAType" in str(error) or "NaTType" in str(error):
+            raise ValueError(f"{name} contains missing values{odd}") from None
+        if isinstance(error, TypeError):
+            raise TypeError(f"{name} must hold numbers: {error}{odd}") from None
+        raise ValueError(f"{name} must hold numbers, got dtype {array.dtype}{odd}") from None
+
+
+def _odd(array: NDArray[Any], place: Callable[[tuple[int, ...]], str]) -> str:
+    """The first value that is not a number, and its place."""
+    for index, value in np.ndenumerate(array):
+        try:
+            if array.dtype.kind not in "mMV":
+                np.float64(value)
+                continue
+        except (TypeError, ValueError, OverflowError):
+            pass
+        return f": {value!r:.50} at {place(index)}"
+    return ""
 
 
 def shape_of(array: NDArray[Any], value: Any) -> str:

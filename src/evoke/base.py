@@ -16,7 +16,7 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
 from evoke import _evaluate, _lstm, _readout
 from evoke.esp import ESP
-from evoke.evaluation import Points, Problem, evaluate, fit_readout, merge_points
+from evoke.evaluation import Points, Problem, activations, evaluate, fit_readout, merge_points
 from evoke.evolution import Run, evolve
 from evoke.frames import as_frames
 from evoke.parameters import (
@@ -126,10 +126,12 @@ class BaseEvoke(
         def best_readout(_best_fitness: float) -> FittedReadout:
             try:
                 readout = fit_readout(problem, esp.best, final)
-                if final is not problem.train and not np.isfinite(readout.dual_coef).all():
-                    raise ValueError("its coefficients are not finite")
-                if final is not problem.train and not np.isfinite(readout.intercept).all():
-                    raise ValueError("its intercept is not finite")
+                if final is not problem.train:
+                    decisions = readout.decide(activations(problem, esp.best[None])[0])
+                    parts = {"coefficients": readout.dual_coef, "intercepts": readout.intercept, "decisions": decisions}
+                    for name, values in parts.items():
+                        if not np.isfinite(values).all():
+                            raise ValueError(f"{name} that are not finite")
                 return readout
             except ValueError as error:
                 if final is problem.train:

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 
-__all__ = ["Features", "as_frames", "check_features"]
+__all__ = ["Features", "as_frames", "check_features", "one_row"]
 
 FloatArray = NDArray[np.float64]
 
@@ -42,6 +42,15 @@ def check_features(model: BaseEstimator, X: Any, rows: FloatArray, several: bool
         What errors call X.
     """
     validate_data(model, _representative(X, rows, several, name), reset=False, skip_check_array=True)
+
+
+def one_row(x: Any) -> Any:
+    """A data frame of the step x, a Series or such a data frame itself; None where x has no names."""
+    if hasattr(x, "columns"):
+        if len(x) != 1:
+            raise ValueError(f"x must be one step, got {len(x)} rows")
+        return x
+    return x.to_frame().T if hasattr(x, "iloc") else None
 
 
 def _representative(X: Any, rows: FloatArray, several: bool, name: str) -> Any:

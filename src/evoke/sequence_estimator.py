@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable
 from typing import Any
 
@@ -46,7 +47,9 @@ class SequenceEstimator(BaseEvoke, auto_wrap_output_keys=None):  # type: ignore[
                 raise ValueError("sample_weight_val goes with X_val and y_val, which are missing")
             return X, y, None, vars(features)
         given, X_val = X_val, as_sequences(X_val, name="X_val", n_columns=X.rows.shape[1])
-        check_features(features, given, X_val.rows, X_val.container == "list", "X_val")
+        model = copy.copy(self)  # with the features of X: errors and warnings name its class
+        model._learn(dict(vars(features)))
+        check_features(model, given, X_val.rows, X_val.container == "list", "X_val")
         y_val = with_weights(as_targets(y_val, X_val, name="y_val"), sample_weight_val, X_val, "sample_weight_val")
         if y_val.per_sequence != y.per_sequence or y_val.values.shape[1:] != y.values.shape[1:]:
             raise ValueError("y_val must be of the same kind as y: one a step or one a sequence, as many outputs")

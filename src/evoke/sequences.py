@@ -66,12 +66,23 @@ def _unpack(value: Any, name: str) -> list[Any] | tuple[Any, ...] | NDArray[Any]
     return list(array) if array.dtype == object and array.ndim == 1 else array
 
 
-def _check_finite(rows: NDArray[np.float64], name: str) -> None:
-    finite = np.isfinite(rows)
+def _to_finite(array: NDArray[Any], name: str, given: Any) -> NDArray[np.float64]:
+    """Steps (T, n_columns) or several sequences of them as finite numbers; `given` is what the user knows them as."""
+
+    def place(index: tuple[int, ...]) -> str:
+        words = ("sequence", "step", "column")[-len(index) :]
+        text = ", ".join(f"{word} {k}" for word, k in zip(words, index, strict=True))
+        return f"{text} ({given.columns[index[-1]]!r})" if hasattr(given, "columns") else text
+
+    values = to_float(array, name, place)
+    finite = np.isfinite(values)
     if not finite.all():
-        place = tuple(int(k) for k in np.argwhere(~finite)[0])
-        where = f"step {place[0]}" + (f", column {place[1]}" if len(place) > 1 else "")
-        raise ValueError(f"{name} contains NaN or infinity: {rows[place]} at {where}")
+        odd = tuple(np.argwhere(~finite)[0].tolist())
+        value = values[odd]
+        if len(odd) == 3:
+            odd, name = odd[1:], f"{name}[{odd[0]}]"
+        raise ValueError(f"{name} contains NaN or infinity: {value} at {place(odd)}")
+    return values
 
 
 def _offsets(lengths: Any) -> NDArray[np.int64]:
@@ -136,9 +147,7 @@ def as_sequences(X: Any, lengths: Any = None, *, name: str = "X", n_columns: int
                 raise ValueError(f"{name}[{i}] has {part.shape[1]} columns, {name}[0] has {parts[0].shape[1]}")
             if part.shape[0] == 0:
                 raise ValueError(f"{name}[{i}] is empty: every sequence needs at least one step")
-            part = to_float(part, f"{name}[{i}]")
-            _check_finite(part, f"{name}[{i}]")
-            parts.append(part)
+            parts.append(_to_finite(part, f"{name}[{i}]", element))
         rows, offsets, container = np.concatenate(parts), _offsets([len(p) for p in parts]), "list"
     else:
         array = X
@@ -147,16 +156,13 @@ def as_sequences(X: Any, lengths: Any = None, *, name: str = "X", n_columns: int
                 raise ValueError(f"lengths goes with a 2-D {name}, not with a 3-D array")
             if 0 in array.shape[:2]:
                 raise ValueError(f"{name} has shape {array.shape}: at least one sequence and one step are needed")
-            array = to_float(array, name)
-            for i, part in enumerate(array):
-                _check_finite(part, f"{name}[{i}]")
+            array = _to_finite(array, name, given)
             rows = array.reshape(len(array) * array.shape[1], array.shape[2])
             offsets, container = _offsets([array.shape[1]] * array.shape[0]), "3d"
         elif array.ndim == 2:
-            rows = to_float(array, name)
-            if rows.shape[0] == 0:
-                raise ValueError(f"{name} has 0 sample(s) (shape={rows.shape}) while a minimum of 1 is required.")
-            _check_finite(rows, name)
+            if array.shape[0] == 0:
+                raise ValueError(f"{name} has 0 sample(s) (shape={array.shape}) while a minimum of 1 is required.")
+            rows = _to_finite(array, name, given)
             if lengths is None:
                 offsets, container = _offsets([len(rows)]), "2d"
             else:
@@ -233,20 +239,18 @@ def as_targets(y: Any, X: Sequences, *, name: str = "y") -> Targets:
         return Targets(values, True)
     if len(y) != n_sequences:
         raise ValueError(f"{name} has {len(y)} sequences, {of} has {n_sequences}")
-    parts: list[NDArray[Any]] = []
+    parts = [to_targets(element, f"{name}[{i}]") for i, element in enumerate(y)]
     # one row of several targets for each sequence, unless these have no more than one step anyway
-    one_row = X.lengths.max() > 1 and all(np.ndim(element) == 2 and len(element) == 1 for element in y)
-    for i, (element, length) in enumerate(zip(y, X.lengths, strict=True)):
-        part = to_targets(element, f"{name}[{i}]")
+    one_row = X.lengths.max() > 1 and all(part.ndim == 2 and len(part) == 1 for part in parts)
+    for i, (part, length) in enumerate(zip(parts, X.lengths, strict=True)):
         if part.ndim not in (1, 2) or len(part) != (1 if one_row else length):
             raise ValueError(
                 f"{name}[{i}] has shape {part.shape}, but {of}[{i}] has {length} steps{_hint(given, name)}"
             )
-        if parts and part.shape[1:] != parts[0].shape[1:]:
+        if part.shape[1:] != parts[0].shape[1:]:
             raise ValueError(f"{name}[{i}] has shape {part.shape}, {name}[0] has shape {parts[0].shape}")
-        if parts and is_text(part) != is_text(parts[0]):
+        if is_text(part) != is_text(parts[0]):
             raise ValueError(f"{name}[{i}] has dtype {part.dtype}, {name}[0] has dtype {parts[0].dtype}")
-        parts.append(part)
     values = np.concatenate(parts)
     if values.dtype.kind == "f" and all(part.dtype.kind in "biu" for part in parts):
         # integers of 64 bits with and without a sign: as floats, some that differ would be one

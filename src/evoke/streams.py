@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from evoke import _lstm
 from evoke.arrays import to_array
+from evoke.frames import check_features, one_row
 from evoke.sequences import as_sequences
 
 __all__ = ["ClassifierStream", "SeriesStream", "Stream"]
@@ -55,10 +56,17 @@ class Stream:
         ndarray of shape (n_steps, n_cells)
             The paper's phi(t).
         """
-        model = self._estimator
-        sequences = as_sequences(to_array(X, "X"), n_columns=model.n_features_in_)
+        return self._read(X, "X")
+
+    def _read(self, X: Any, name: str) -> FloatArray:
+        model, named = self._estimator, hasattr(X, "columns")
+        sequences = as_sequences(
+            X if named else to_array(X, name), name=name, n_columns=None if named else model.n_features_in_
+        )
         if sequences.container != "2d":
-            raise ValueError("X must be 2-D: the next steps of one sequence")
+            raise ValueError(f"{name} must be 2-D: the next steps of one sequence")
+        if named:
+            check_features(model, X, sequences.rows, False, name)
         phi, self._state = _lstm.sequences(
             model.genome_, sequences.rows, sequences.offsets, model._cell, model._gate_bias, self._state
         )
@@ -84,7 +92,7 @@ class Stream:
 
         Parameters
         ----------
-        x : float or (n_features,) array
+        x : float or (n_features,) array, or Series
             What is read.
 
         Returns
@@ -92,7 +100,9 @@ class Stream:
         label, float or ndarray of shape (n_outputs,)
             As the estimator's.
         """
-        return self.predict(np.reshape(x, (1, -1)))[0]
+        row = one_row(x)
+        phi = self._read(to_array(x, "x").reshape(1, -1) if row is None else row, "x")
+        return self._estimator._answer(self._estimator.readout_.decide(phi))[0]
 
 
 class ClassifierStream(Stream):
@@ -163,14 +173,18 @@ class SeriesStream:
         model = self._estimator
         last = self._row("y", y, model.n_outputs_)
         external = self._row("x", () if x is None else x, model.n_features_in_)
+        row = one_row(x)
+        if row is not None:
+            check_features(model, row, external[None], False, "x")
         values, self._state = model._run_free(external[None], last, self._state)
         return values[0]
 
     @staticmethod
     def _row(name: str, value: Any, n: int) -> FloatArray:
+        array = to_array(value, name)
         try:
-            row = np.asarray(value, dtype=np.float64).reshape(-1)
-        except (TypeError, ValueError):
+            row = np.asarray(array, dtype=np.float64).reshape(-1)
+        except (TypeError, ValueError, OverflowError):
             raise ValueError(f"{name} must be {n} number(s), got {value!r}") from None
         if len(row) != n or not np.isfinite(row).all():
             raise ValueError(f"{name} must be {n} finite number(s), got {value!r}")

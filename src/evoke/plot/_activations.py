@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from evoke.arrays import to_array, to_float
 from evoke.plot._common import COLOURS, FloatArray, several_axes, to_floats
 
 __all__ = ["ActivationDisplay"]
@@ -94,15 +95,15 @@ class ActivationDisplay:
             As in `from_activations`.
         """
         check_is_fitted(estimator, "readout_")
-        sequence = np.asarray(sequence, dtype=np.float64)
-        if sequence.ndim not in (1, 2):
-            raise ValueError(f"sequence must be one sequence, 2-D, got shape {sequence.shape}")
-        activations = estimator.transform(sequence)
+        inputs = to_float(to_array(sequence, "sequence"), "sequence")
+        if inputs.ndim not in (1, 2):
+            raise ValueError(f"sequence must be one sequence, 2-D, got shape {inputs.shape}")
+        activations = np.asarray(estimator.transform(sequence if hasattr(sequence, "columns") else inputs))
         outputs = estimator.readout_.decide(activations)
         if output_names is None and len(getattr(estimator, "classes_", ())) == outputs.shape[1] > 1:
             output_names = [str(label) for label in estimator.classes_]
         return cls.from_activations(
-            activations, outputs=outputs, inputs=sequence.reshape(len(sequence), -1), symbols=symbols,
+            activations, outputs=outputs, inputs=inputs.reshape(len(inputs), -1), symbols=symbols,
             output_names=output_names, start=start, axes=axes,
         )  # fmt: skip
 
