@@ -458,6 +458,21 @@ def test_a_link_stays_a_link(path):
     use(evoke.load(path.with_name("real")))
 
 
+@pytest.mark.parametrize("name", ["new/", "new/."])
+def test_a_name_of_a_folder_is_not_that_of_a_file(name, tmp_path):
+    with pytest.raises(IsADirectoryError, match=re.escape(f"{tmp_path}/{name}")):
+        MODELS["SVC"].save(f"{tmp_path}/{name}")
+    assert os.listdir(tmp_path) == []
+
+
+def test_links_that_lead_nowhere(path):
+    path.symlink_to(path.with_name("other"))
+    path.with_name("other").symlink_to(path)
+    with pytest.raises(OSError, match=re.escape(f"{os.strerror(errno.ELOOP)}: '{path}'")):
+        MODELS["SVC"].save(path)
+    assert path.is_symlink() and path.with_name("other").is_symlink()
+
+
 @pytest.mark.parametrize("array", [np.array([None]), np.zeros(1, dtype=complex), np.zeros(1, dtype="M8[s]"),
                                    np.zeros(1, dtype=[("a", float)])], ids=repr)  # fmt: skip
 def test_arrays_that_no_file_can_hold(array, path):

@@ -44,9 +44,9 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     Raises
     ------
     OSError
-        The folder does not exist or cannot be written, the disk is full, or `path` is no regular file.
+        The folder does not exist or cannot be written, the disk is full, or `path` is no regular file or leads nowhere.
     """
-    path = Path(os.path.realpath(os.fspath(path)))
+    path = Path(_target(os.fspath(path)))
     check_replaceable(path)
     _remove_left_behind(path)
     temporary = temporary_beside(path)
@@ -63,6 +63,16 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
             raise OSError(error.errno, error.strerror, os.fspath(path)) from None  # the name that the user knows
         raise
     _sync_folder(path.parent)
+
+
+def _target(path: str) -> str:
+    """The file that a path leads to; a folder, by its name or by what is there, has none."""
+    if os.path.basename(path) in ("", "."):
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), path)
+    real = os.path.realpath(path)
+    if os.path.islink(real):  # links that lead to each other
+        raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), path)
+    return real
 
 
 @contextlib.contextmanager
