@@ -3,10 +3,12 @@
 import copy
 
 import numpy as np
+import pandas as pd
 import pytest
 from classifiers import EQUAL, ONES, RAGGED, STEPS, assert_same_model, ragged, tiny
+from numpy.dtypes import StringDType
 
-from evoke import EvokeClassifier, tasks
+from evoke import EvokeClassifier, load, tasks
 from evoke.lstm import forward
 
 
@@ -123,9 +125,17 @@ def test_several_outputs_a_sequence():
         (["a"] * 4, r"y has 1 class, .*'a'"),
         ([np.zeros(5), np.array([0, 1, np.nan, 1, 0]), np.zeros(5), np.zeros(5)], r"y\[1\] is nan at step 2"),
         ([0.0, 1.0, np.inf, 1.0], r"y contains NaN or infinity: y\[2\] is inf"),
-        (np.array(["a", None, "b", "a"], dtype=object), r"y mixes labels"),
+        (np.array(["a", None, "b", "a"], dtype=object), r"y has missing labels: y\[1\] is None"),
+        (["a", float("nan"), "b", "a"], r"y has missing labels: y\[1\] is nan"),
+        ([["a", "b"] * 2 + ["a"], [*"abab", pd.NA], *[["a"] * 5] * 2], r"missing labels: y\[1\] is <NA> at step 4"),
+        (np.array(["a", np.nan, "b", "a"], StringDType(na_object=np.nan)), r"y has missing labels: y\[1\] is nan"),
+        (np.array(["a", None, "b", "a"], StringDType(na_object=None)), r"y has missing labels: y\[1\] is None"),
+        ([b"a", "a", "b", "b"], r"y mixes text with other labels: \['bytes', 'str'\]"),
+        (["a", "a\0", "b", "b"], r"y has 'a\\x00', which NumPy cannot tell from"),
+        ([[b"a", b"a\0", b"b", b"b", b"b"]] * 4, r"y\[0\] has b'a\\x00', which NumPy cannot tell from"),
+        ([[b"a"] * 5, *[["a"] * 5] * 3], r"y\[1\] has dtype <U1, y\[0\] has dtype \|S1"),
         (np.array(["a", 3, "b", "a"], dtype=object), r"y mixes labels"),
-        (np.array([1, float("nan"), 2, 1], dtype=object), r"y contains NaN or infinity: y\[1\]"),
+        (np.array([1, float("nan"), 2, 1], dtype=object), r"y has missing labels: y\[1\] is nan"),
         ([0.1, 0.2, 0.3, 0.4], "Unknown label type: continuous"),
         ([1j, 2, 1j, 2], "y holds labels of dtype complex128"),
         (np.array(["2020", "2021", "2020", "2021"], dtype="M8[Y]"), "y holds labels of dtype datetime64"),
@@ -138,6 +148,21 @@ def test_several_outputs_a_sequence():
 def test_refused_labels(y, message):
     with pytest.raises(ValueError, match=message):
         tiny().fit(EQUAL, y)
+
+
+def test_integers_beside_fractions_stay_apart(tmp_path):
+    X, labels = [x[:3] for x in EQUAL[:3]], [2**53, 2**53 + 1, 0.5]
+    for y in ([labels] * 3, labels):
+        model, of_objects = (tiny().fit(X, given, X_val=X, y_val=given) for given in (y, np.array(y, dtype=object)))
+        assert_same_model(model, of_objects)
+        model.save(tmp_path / "model")
+        assert load(tmp_path / "model").classes_.tolist() == sorted(labels)
+
+
+def test_integers_beside_fractions_of_another_sequence_stay_apart():
+    y = [[2**53, 2**53 + 1, 3, 3, 3], [0.5, 3, 3, 3, 3], *[[3] * 5] * 2]
+    with pytest.warns(UserWarning, match="held-out part"):
+        assert tiny().fit(EQUAL[::-1], y[::-1]).classes_.tolist() == [0.5, 3, 2**53, 2**53 + 1]
 
 
 def test_parameters_set_after_fit_do_not_change_the_model(per_step):

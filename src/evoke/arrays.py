@@ -9,7 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["is_text", "shape_of", "to_array", "to_float", "to_targets"]
+__all__ = ["EXACT", "is_text", "missing", "shape_of", "to_array", "to_float", "to_targets"]
+
+EXACT = 2**53  # beyond it float64 does not hold every integer
 
 
 def to_array(value: Any, name: str) -> NDArray[Any]:
@@ -72,13 +74,38 @@ def is_text(array: NDArray[Any]) -> bool:
     return array.dtype.kind in "UST"
 
 
+def missing(array: NDArray[Any]) -> NDArray[np.bool_]:
+    """Where the array has NaN, or among objects and text None or what else stands for a missing value."""
+    if array.dtype.kind in "TO":
+        return np.array([_is_missing(value) for value in array.ravel().tolist()], dtype=bool).reshape(array.shape)
+    return np.asarray(array != array, dtype=bool)
+
+
+def _is_missing(value: Any) -> bool:
+    try:
+        return value is None or bool(value != value)
+    except TypeError:  # pandas.NA says neither yes nor no
+        return True
+
+
 def to_targets(value: Any, name: str) -> NDArray[Any]:
     """The value as an array in which no two targets have become one."""
     array = to_array(value, name)
     if isinstance(value, (list, tuple)) and array.ndim == 1:
         types = set(map(type, value))
-        if is_text(array) and not all(issubclass(kind, (str, bytes)) for kind in types):
-            raise ValueError(f"{name} mixes text with other labels: {sorted(kind.__name__ for kind in types)}")
-        if array.dtype.kind == "f" and all(issubclass(kind, Integral) for kind in types):
+        if is_text(array):
+            if not any(all(issubclass(kind, text) for kind in types) for text in (str, bytes)):
+                objects = np.array(value, dtype=object)
+                if missing(objects).any():  # which text would hide
+                    return objects
+                raise ValueError(f"{name} mixes text with other labels: {sorted(kind.__name__ for kind in types)}")
+            for text in value:
+                if text[-1:] in ("\0", b"\0"):
+                    raise ValueError(f"{name} has {text!r}, which NumPy cannot tell from text without the last NUL")
+        elif (
+            array.dtype.kind == "f"
+            and any(issubclass(kind, Integral) for kind in types)
+            and any(isinstance(number, Integral) and abs(int(number)) > EXACT for number in value)
+        ):
             return np.array(value, dtype=object)
     return array

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from evoke.arrays import is_text, shape_of, to_array, to_float, to_targets
+from evoke.arrays import EXACT, shape_of, to_array, to_float, to_targets
 from evoke.converters import from_frame, from_padded, from_panel
 
 __all__ = [
@@ -249,13 +249,22 @@ def as_targets(y: Any, X: Sequences, *, name: str = "y") -> Targets:
             )
         if part.shape[1:] != parts[0].shape[1:]:
             raise ValueError(f"{name}[{i}] has shape {part.shape}, {name}[0] has shape {parts[0].shape}")
-        if is_text(part) != is_text(parts[0]):
+        if _mix(part, parts[0]):
             raise ValueError(f"{name}[{i}] has dtype {part.dtype}, {name}[0] has dtype {parts[0].dtype}")
     values = np.concatenate(parts)
-    if values.dtype.kind == "f" and all(part.dtype.kind in "biu" for part in parts):
-        # integers of 64 bits with and without a sign: as floats, some that differ would be one
+    integers = [part for part in parts if part.dtype.kind in "biu"]
+    if values.dtype.kind == "f" and (
+        len(integers) == len(parts) or any(((part > EXACT) | (part < -EXACT)).any() for part in integers)
+    ):
+        # as floats, some integers of 64 bits that differ would be one
         values = np.concatenate([part.astype(object) for part in parts])
     return _one_column_is_none(values, name, one_row)
+
+
+def _mix(a: NDArray[Any], b: NDArray[Any]) -> bool:
+    """Whether one array would make text of what is none, or of bytes."""
+    mixed = any((a.dtype.kind in text) != (b.dtype.kind in text) for text in ("UT", "S"))
+    return mixed and object not in (a.dtype, b.dtype)
 
 
 def _hint(y: Any, name: str) -> str:

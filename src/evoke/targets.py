@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from evoke.arrays import is_text, to_array, to_float
+from evoke.arrays import is_text, missing, to_array, to_float
 from evoke.sequences import Sequences, Targets, as_targets
 from evoke.svm._base import class_weights
 
@@ -38,15 +38,17 @@ class Labels:
         kind = values.dtype.kind
         if kind not in "biufUSTO":
             raise ValueError(f"y holds labels of dtype {values.dtype}; they must be numbers, strings or booleans")
+        odd = missing(values)
+        if kind in "TO" and odd.any():
+            raise ValueError(f"y has missing labels: {where(y, X, odd)}")
         try:
-            missing = np.array(values != values, dtype=bool)  # NaN, also among objects
             classes = np.unique(values)
         except TypeError as error:
             raise ValueError(f"y mixes labels that have no order: {error}") from None
         if kind == "f":
-            missing |= np.isinf(values)
-        if missing.any():
-            raise ValueError(f"y contains NaN or infinity: {where(y, X, missing)}")
+            odd |= np.isinf(values)
+        if odd.any():
+            raise ValueError(f"y contains NaN or infinity: {where(y, X, odd)}")
         if kind == "O" and not (classes[:-1] < classes[1:]).all():
             raise ValueError(f"y has labels that have no order, such as {values[0]!r}")
         if kind == "f" and (classes % 1 != 0).any() and len(classes) > max(2, len(values) // 2):
@@ -116,10 +118,10 @@ class Labels:
 
 def check_labels_to_score(y: Targets, X: Sequences, classes: NDArray[Any]) -> None:
     """Refuse labels that are missing, or of another kind than the classes: all would count as wrong."""
-    missing = np.array(y.values != y.values, dtype=bool)
-    missing = missing if missing.ndim == 1 else np.asarray(missing.any(axis=1))
-    if missing.any():
-        raise ValueError(f"y contains NaN: {where(y, X, missing)}")
+    odd = missing(y.values)
+    odd = odd if odd.ndim == 1 else np.asarray(odd.any(axis=1))
+    if odd.any():
+        raise ValueError(f"y contains NaN: {where(y, X, odd)}")
     if object not in (y.values.dtype, classes.dtype) and is_text(y.values) != is_text(classes):
         raise ValueError(f"y has labels of dtype {y.values.dtype}, but the model has classes of dtype {classes.dtype}")
 
