@@ -1,11 +1,14 @@
 """The readout that is trained once more on everything."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from sklearn.base import clone
 
 from evoke import EvokeClassifier, EvokeForecaster, EvokeRegressor, load
 from evoke.callbacks import Checkpoint
+from evoke.evaluation import fit_readout
 from evoke.svm import LSSVC, LSSVR, SVC, SVR
 
 TINY = dict(n_cells=3, n_generations=3, subpopulation_size=4, n_trials=2, gamma=0.5, C=50.0, random_state=0)
@@ -216,3 +219,17 @@ def test_a_readout_that_is_not_finite_is_left_out():
     with pytest.warns(UserWarning, match="refit=True is left out"):
         model.fit(X, y)
     assert np.isfinite(model.predict(X)).all()
+
+
+def test_a_readout_whose_decisions_overflow_is_left_out(monkeypatch):
+    def overflowing(problem, genome, *final):
+        readout = fit_readout(problem, genome, *final)
+        return replace(readout, dual_coef=np.full_like(readout.dual_coef, 1e308)) if final else readout
+
+    X = np.random.default_rng(0).normal(size=(20, 1))
+    settings = dict(readout="lssvm", n_cells=2, n_generations=2, subpopulation_size=4, n_trials=2, random_state=0)
+    expected = EvokeRegressor(**settings).fit(X, X[:, 0]).predict(X)
+    monkeypatch.setattr("evoke.base.fit_readout", overflowing)
+    with pytest.warns(UserWarning, match="refit=True is left out.*decisions that are not finite"):
+        model = EvokeRegressor(**settings, refit=True).fit(X, X[:, 0])
+    np.testing.assert_array_equal(model.predict(X), expected)
