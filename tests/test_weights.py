@@ -298,3 +298,11 @@ def test_refused_class_weights_are_named_before_any_work(value, monkeypatch):
     monkeypatch.setattr("evoke.base.evolve", None)
     with pytest.raises(ValueError, match="class_weight"):
         classifier(class_weight=value).fit(X, LABELS)
+
+
+@pytest.mark.parametrize("readout", ["svm", "lssvm"])
+def test_class_weights_of_no_class_are_named(readout):
+    with pytest.raises(ValueError, match="class_weight has 'zz', which is none of the classes"):
+        classifier(class_weight={"zz": 3}, readout=readout).fit(X, LABELS)
+    of_another_fold = {**dict.fromkeys(np.unique(np.concatenate(LABELS)), 1), "zz": 3}
+    classifier(class_weight=of_another_fold, readout=readout).fit(X, LABELS)

@@ -180,6 +180,11 @@ class BaseEvoke(
 
     def _go_on_from(self, esp: ESP, problem: Problem) -> None:
         """Bring the population of the last fit into `esp`, whose parameters must be the same."""
+        if esp.lengths != self._esp.lengths:
+            before, now = (f"{len(n)} cells and {n[0] // 4 - len(n)} inputs" for n in (self._esp.lengths, esp.lengths))
+            raise ValueError(
+                f"warm_start cannot go on from the last fit, which had {before}: n_cells and X now give {now}"
+            )
         try:
             esp.load_state_dict(self._esp.state_dict())
         except ValueError as error:

@@ -95,7 +95,14 @@ def class_weights(class_weight, classes, y):
     for label, weight in class_weight.items() if isinstance(class_weight, dict) else ():
         if not (isinstance(weight, numbers.Real) and 0 < weight < math.inf):
             raise ValueError(f"class_weight of class {label!r} is {weight!r}, must be positive and finite")
-    weights = compute_class_weight(class_weight, classes=classes, y=y)
+    try:
+        weights = compute_class_weight(class_weight, classes=classes, y=y)
+    except ValueError as error:
+        known = classes.tolist()
+        unknown = [label for label in class_weight if label not in known] if isinstance(class_weight, dict) else []
+        if not unknown:
+            raise
+        raise ValueError(f"class_weight has {unknown[0]!r}, which is none of the classes: {error}") from None
     for label, weight in zip(classes, weights, strict=True):
         if not (math.isfinite(weight) and weight > 0):
             raise ValueError(f"class_weight of class {label!r} is {weight}, must be positive and finite")
