@@ -54,6 +54,12 @@ def test_what_is_no_callback(bad):
         tiny().set_params(callbacks=bad).fit(X, CLASSES)
 
 
+@pytest.mark.parametrize("bad", [lambda record: None, lambda record, esp, run: None, lambda: None])
+def test_callbacks_of_other_parameters(bad):
+    with pytest.raises(ValueError, match=r"callbacks are called with \(record, esp\), which does not fit <function"):
+        tiny(bad).fit(X, CLASSES)
+
+
 def test_they_are_copied_pickled_and_cloned(tmp_path):
     every = [Progress(), EarlyStopping(patience=3), Checkpoint(tmp_path / "a.evk"), HistoryLog(tmp_path / "a.csv")]
     assert {type(callback).__name__ for callback in every} == set(callbacks.__all__)

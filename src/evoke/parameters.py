@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import os
 from numbers import Integral, Real
 from typing import Any
@@ -75,7 +76,23 @@ def check_callbacks(callbacks: Any) -> list[Any]:
         return []
     if not np.iterable(callbacks) or not all(map(_is_callback, callbacks)):
         raise ValueError(f"callbacks must be None or a list of functions or of evoke.callbacks, got {callbacks!r}")
+    for callback in callbacks:
+        if not hasattr(callback, "watch") and not _takes_two(callback):
+            raise ValueError(f"callbacks are called with (record, esp), which does not fit {callback!r}")
     return list(callbacks)
+
+
+def _takes_two(function: Any) -> bool:
+    """Whether it can be called with two arguments; those that do not say so are believed to."""
+    try:
+        signature = inspect.signature(function)
+    except (TypeError, ValueError):
+        return True
+    try:
+        signature.bind(None, None)
+    except TypeError:
+        return False
+    return True
 
 
 def check_class_weight(value: Any) -> None:
