@@ -215,9 +215,9 @@ def bench_cell(value: Any) -> str:
     return f"{value:.3g}" if isinstance(value, float) else str(value)
 
 
-def bench(group: str, file: str = "bench") -> Callable[[], str]:
+def bench(group: str) -> Callable[[], str]:
     def table() -> str:
-        record = load(file)
+        record = load("benchmarks")
         group_of = record["benchmarks"][group]
         parts = [
             f"{t['title']}:\n\n{markdown(t['rows'][0], (map(bench_cell, row.values()) for row in t['rows']))}"
@@ -237,18 +237,18 @@ def bench(group: str, file: str = "bench") -> Callable[[], str]:
 def newton() -> str:
     """The solver's table of `bench/ideas.py` in a build with and one without Newton steps."""
     rows = []
-    for name, record in (("with", "bench"), ("without", "bench-no-newton")):
+    for name, record in (("with", "bench-aedbb70"), ("without", "bench-no-newton")):
         tables = load(record)["benchmarks"]["ideas"]["tables"]
         rows += [[name, *map(bench_cell, row.values())] for row in tables[1]["rows"]]
     return markdown(["Newton steps", *tables[1]["rows"][0]], rows)
 
 
 def solver_before() -> str:
-    """Times of the same problems in the benchmarks of an earlier commit and in the present ones."""
+    """Times of the same problems in the benchmarks of two commits."""
     wanted = (
         ("evaluation", "evaluation", "ms (processor)"), ("svc", "core", "core, ms"), ("svc", "SVC", "evoke, ms"),
     )  # fmt: skip
-    before, after = (load(name)["benchmarks"] for name in ("bench-5e65af6", "bench"))
+    before, after = (load(name)["benchmarks"] for name in ("bench-5e65af6", "bench-aedbb70"))
     rows = [
         [f"{label}: {old['problem']}", bench_cell(old[column]), bench_cell(new[column])]
         for group, label, column in wanted
@@ -321,7 +321,7 @@ def sunspots_free() -> str:
     ) + real_data_notes("sunspots")
 
 
-BENCHMARKS = ("evaluation", "ideas", "breakdown", "svc", "simd", "threads", "memory")
+BENCHMARKS = ("evaluation", "ideas", "breakdown", "svc", "simd", "threads", "memory", "sines", "backends")
 
 TABLES: dict[str, Callable[[], str]] = {
     "thundersvm-gpu": thundersvm_gpu,
@@ -334,8 +334,6 @@ TABLES: dict[str, Callable[[], str]] = {
     "waves": waves,
     **{f"ablation-sines-{name}": ablation_sines(f"ablation-sines-{name}")
        for name in ("paper-svm", "tuned-svm", "tuned-lssvm", "tuned-pinv")},
-    "bench-sines": bench("sines", "bench-sines"),
-    "bench-backends": bench("backends", "bench-backends"),
     "weights-10": lambda: ablation("weights-N10-tuned"),
     "weights-20": lambda: ablation("weights-N20-tuned"),
     "ablation-paper": lambda: ablation("ablation-N10-paper"),
