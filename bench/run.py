@@ -21,11 +21,12 @@ import machine
 from report import Settings
 from threadpoolctl import threadpool_limits
 
+# Two threads come first: what the peers leave behind, idle threads and a large heap, slows their hand-over.
 GROUPS = (
-    "vecmath", "lstm", "mutation", "gram", "svc", "svr", "working_sets", "lssvm", "evaluation", "generation", "growth",
-    "memory",
+    "generation", "threads",
+    "vecmath", "lstm", "mutation", "gram", "svc", "svr", "working_sets", "lssvm", "evaluation", "growth", "memory",
     "peers_anbncn", "peers_sines", "real_data",
-    "ideas", "simd", "breakdown", "threads", "evolution", "sines", "backends",
+    "ideas", "simd", "breakdown", "evolution", "sines", "backends",
 )  # fmt: skip
 
 
