@@ -74,7 +74,7 @@ def page(record: dict[str, Any], reports: dict[str, Report]) -> str:
 
 
 def peers_ahead(reports: dict[str, Report]) -> str:
-    """The rows in which a ratio to evoke is below 1, from all tables, and the notes that name the best method."""
+    """The rows in which a ratio to evoke is below 1, from all tables, and the notes that name another best method."""
     found = []
     for name, report in reports.items():
         for table in report.tables:
@@ -84,7 +84,11 @@ def peers_ahead(reports: dict[str, Report]) -> str:
                     ratio = median(value)
                     if re.search(r" / (evoke|core)\b", column) and ratio is not None and ratio < 1.0:
                         found.append(f"- {CHAPTERS[name]}: {label}: {column} = {ratio:.2g}")
-            found += [f"- {CHAPTERS[name]}: {table.title}: {note}" for note in table.notes if note.startswith("Best: ")]
+            found += [
+                f"- {CHAPTERS[name]}: {table.title}: {note}"
+                for note in table.notes
+                if note.startswith("Best: ") and "evoke" not in note
+            ]
     return "\n".join(found) or "In none of these measurements."
 
 
