@@ -23,10 +23,9 @@ def run(settings: Settings) -> Report:
     table = Table(
         "Seconds to train a machine of many rows",
         notes=[
-            "Processor time, one problem and one run each. 'All rows at once' is how evoke works below 1,500 rows; above it "
-            "works in sets. "
-            "Noise: labels that have nothing to do with the rows, so that most of them are support vectors. The gap is "
-            "evoke's, of the objective."
+            "Processor time, one problem and run each. 'All rows at once' is how evoke works below 1,500 rows, with "
+            "more it works in sets. Noise: labels that have nothing to do with the rows, so that most of them are "
+            "support vectors. The gap is evoke's, of the objective."
         ],
     )
     n = 1600 if settings.quick else 5000
