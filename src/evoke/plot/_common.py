@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 __all__ = [
-    "COLOURS", "Display", "FloatArray", "check_picture", "check_results", "one_axes", "picture", "several_axes",
-    "to_floats",
+    "COLOURS", "Display", "FloatArray", "check_picture", "check_results", "one_axes", "output_names", "picture",
+    "several_axes", "to_floats",
 ]  # fmt: skip
 
 FloatArray = NDArray[np.float64]
@@ -27,6 +27,21 @@ class Display(Protocol):
 
     def _size(self) -> tuple[float, float]:
         """Width and height of its figure in inches."""
+
+
+def output_names(names: Any, n_outputs: int, alone: str) -> list[str]:
+    """A name for each output: those given, or numbers; a single one is called `alone`.
+
+    Raises
+    ------
+    ValueError
+        For another number of names.
+    """
+    if names is None:
+        return [alone] if n_outputs == 1 else [f"output {k}" for k in range(n_outputs)]
+    if len(names) != n_outputs:
+        raise ValueError(f"names must be {n_outputs}, one for each output, got {len(names)}")
+    return list(names)
 
 
 def several_axes(axes: Any, n: int, what: str, size: tuple[float, float], **subplots: Any) -> NDArray[Any]:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from evoke.plot._common import COLOURS, FloatArray, several_axes, to_floats
+from evoke.plot._common import COLOURS, FloatArray, output_names, several_axes, to_floats
 
 __all__ = ["ContinuationDisplay"]
 
@@ -95,11 +95,8 @@ class ContinuationDisplay:
         context = np.empty((0, n_outputs)) if context is None else _columns("context", context)
         if context.shape[1] != n_outputs:
             raise ValueError(f"context must have the {n_outputs} column(s) of generated, got {context.shape[1]}")
-        if names is None:
-            names = ["y(t)"] if n_outputs == 1 else [f"output {k}" for k in range(n_outputs)]
-        if len(names) != n_outputs:
-            raise ValueError(f"names must be {n_outputs}, one for each output, got {len(names)}")
-        return cls(generated=generated, context=context, names=list(names)).plot(axes)
+        names = output_names(names, n_outputs, "y(t)")
+        return cls(generated=generated, context=context, names=names).plot(axes)
 
     def plot(self, axes=None) -> ContinuationDisplay:
         """Draw.

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from sklearn.base import is_classifier
 from sklearn.utils.validation import check_is_fitted
 
-from evoke.plot._common import COLOURS, FloatArray, several_axes
+from evoke.plot._common import COLOURS, FloatArray, output_names, several_axes
 
 __all__ = ["PredictionDisplay"]
 
@@ -116,17 +116,14 @@ class PredictionDisplay:
             if arrays[1].shape != arrays[0].shape:
                 raise ValueError(f"y_true must have the shape of y_predicted, {arrays[0].shape}, got {arrays[1].shape}")
         n_outputs = arrays[0].shape[1]
-        if names is None:
-            names = ["output"] if n_outputs == 1 else [f"output {k}" for k in range(n_outputs)]
-        if len(names) != n_outputs:
-            raise ValueError(f"names must be {n_outputs}, one for each output, got {len(names)}")
+        names = output_names(names, n_outputs, "output")
         steps = arrays[0].dtype.kind != "f"
         if classes is not None or any(array.dtype.kind not in "biuf" for array in arrays):
             classes, arrays = _numbered([] if classes is None else classes, arrays)
             steps = True
         predicted, *true = (array.astype(np.float64) for array in arrays)
         display = cls(
-            predicted=predicted, true=true[0] if true else None, names=list(names), classes=classes, steps=steps
+            predicted=predicted, true=true[0] if true else None, names=names, classes=classes, steps=steps
         )
         return display.plot(axes)
 
