@@ -15,40 +15,74 @@ static inline pk integer_power(pk base, int32_t exponent)
     return result;
 }
 
-/* sum over the features of (x - z)^2 or x z, for the eight points at x[h * stride] */
-static inline __attribute__((always_inline)) pk finish(const evk_kernel *kernel, pk sum)
+#define EVK_INLINE static inline __attribute__((always_inline))
+
+/* Packs of points whose sums lie in registers at a time: the processor works on several chains of operations at once. */
+#ifdef __AVX512F__
+enum { BAND = 8 };
+#else
+enum { BAND = 4 };
+#endif
+
+/* From sums over the features of (x - z)^2 or x z to values. One loop an operation: the constants of a loop have the
+ * registers to themselves. */
+EVK_INLINE void finish(int kind, const evk_kernel *kernel, size_t n_packs, pk *sum)
 {
-    switch (kernel->kind) {
-    case EVK_RBF:
-        return pk_exp(pk_mul(pk_set1(-kernel->gamma), sum));
-    case EVK_POLY:
-        return integer_power(pk_fma(pk_set1(kernel->gamma), sum, pk_set1(kernel->coef0)), kernel->degree);
-    default:
-        return sum;
-    }
+    if (kind == EVK_RBF) {
+        for (size_t k = 0; k < n_packs; k++)
+            sum[k] = pk_mul(pk_set1(-kernel->gamma), sum[k]);
+        for (size_t k = 0; k < n_packs; k++)
+            sum[k] = pk_exp(sum[k]);
+    } else if (kind == EVK_POLY)
+        for (size_t k = 0; k < n_packs; k++)
+            sum[k] = integer_power(pk_fma(pk_set1(kernel->gamma), sum[k], pk_set1(kernel->coef0)), kernel->degree);
 }
 
-static inline __attribute__((always_inline)) pk pairwise(const evk_kernel *kernel, const double *x, size_t stride,
-                                                         const double *z, size_t z_stride, size_t d)
+/* values[j] = K(x_j, z) for n_packs packs of points x[h * stride + j], at most BAND. The compiler knows their number and
+ * the kind of kernel. */
+EVK_INLINE void pairwise(int kind, const evk_kernel *kernel, size_t n_packs, const double *x, size_t stride,
+                         const double *z, size_t z_stride, size_t d, double *values)
 {
-    pk sum = pk_set1(0.0);
-    if (kernel->kind == EVK_RBF)
-        for (size_t h = 0; h < d; h++) {
-            const pk difference = pk_sub(pk_load(x + h * stride), pk_set1(z[h * z_stride]));
-            sum = pk_fma(difference, difference, sum);
+    pk sum[BAND];
+    for (size_t k = 0; k < n_packs; k++)
+        sum[k] = pk_set1(0.0);
+    for (size_t h = 0; h < d; h++, x += stride, z += z_stride)
+        for (size_t k = 0; k < n_packs; k++) {
+            const pk value = pk_load(x + k * EVK_LANES);
+            if (kind == EVK_RBF) {
+                const pk difference = pk_sub(value, pk_set1(*z));
+                sum[k] = pk_fma(difference, difference, sum[k]);
+            } else
+                sum[k] = pk_fma(value, pk_set1(*z), sum[k]);
         }
-    else
-        for (size_t h = 0; h < d; h++)
-            sum = pk_fma(pk_load(x + h * stride), pk_set1(z[h * z_stride]), sum);
-    return finish(kernel, sum);
+    finish(kind, kernel, n_packs, sum);
+    for (size_t k = 0; k < n_packs; k++)
+        pk_store(values + k * EVK_LANES, sum[k]);
+}
+
+EVK_INLINE void row_of(int kind, const evk_kernel *kernel, const evk_columns *x, size_t j, size_t end, const double *z,
+                       size_t z_stride, double *row)
+{
+    for (; j + BAND * EVK_LANES <= end; j += BAND * EVK_LANES)
+        pairwise(kind, kernel, BAND, x->x + j, x->ld, z, z_stride, x->d, row + j);
+    for (; j < end; j += EVK_LANES)
+        pairwise(kind, kernel, 1, x->x + j, x->ld, z, z_stride, x->d, row + j);
 }
 
 /* row[j] = K(x_j, z) for begin <= j < end, both multiples of eight */
 void EVK_FN(gram_row)(const evk_kernel *kernel, const evk_columns *x, size_t begin, size_t end, const double *z,
                       size_t z_stride, double *row)
 {
-    for (size_t j = begin; j < end; j += EVK_LANES)
-        pk_store(row + j, pairwise(kernel, x->x + j, x->ld, z, z_stride, x->d));
+    switch (kernel->kind) {
+    case EVK_RBF:
+        row_of(EVK_RBF, kernel, x, begin, end, z, z_stride, row);
+        return;
+    case EVK_POLY:
+        row_of(EVK_POLY, kernel, x, begin, end, z, z_stride, row);
+        return;
+    default:
+        row_of(EVK_LINEAR, kernel, x, begin, end, z, z_stride, row);
+    }
 }
 
 /* Multiplications, or what takes as long, for a value of the kernel. */
@@ -91,7 +125,8 @@ void EVK_FN(gram_diagonal)(evk_gram *gram)
             const pk value = pk_load(x->x + h * x->ld + j);
             sum = pk_fma(value, value, sum);
         }
-        pk_store(gram->diagonal + j, finish(gram->kernel, sum));
+        finish(gram->kernel->kind, gram->kernel, 1, &sum);
+        pk_store(gram->diagonal + j, sum);
     }
     for (size_t j = x->n; j < x->ld; j++)
         gram->diagonal[j] = 0.0;
@@ -111,7 +146,9 @@ void EVK_FN(decide)(const evk_kernel *kernel, const double *x, size_t n, size_t 
         for (size_t o = 0; o < n_outputs; o++)
             pk_store(sums + o * EVK_LANES, pk_set1(bias[o]));
         for (size_t j = 0; j < n_sv; j++) {
-            const pk value = pairwise(kernel, points, EVK_LANES, sv + j * d, 1, d);
+            double values[EVK_LANES];
+            pairwise(kernel->kind, kernel, 1, points, EVK_LANES, sv + j * d, 1, d, values);
+            const pk value = pk_load(values);
             for (size_t o = 0; o < n_outputs; o++) {
                 double *sum = sums + o * EVK_LANES;
                 pk_store(sum, pk_fma(value, pk_set1(coef[j * n_outputs + o]), pk_load(sum)));
