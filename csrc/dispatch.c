@@ -13,6 +13,11 @@
         .lstm_networks_apart = evk_lstm_networks_apart_##isa, \
         .lstm_sequences = evk_lstm_sequences_##isa, \
         .lstm_cells = evk_lstm_cells_##isa, \
+        .logistic_single = evk_logistic_single_##isa, \
+        .tanh_single = evk_tanh_single_##isa, \
+        .lstm_networks_single = evk_lstm_networks_single_##isa, \
+        .lstm_sequences_single = evk_lstm_sequences_single_##isa, \
+        .lstm_cells_single = evk_lstm_cells_single_##isa, \
         .gram_row = evk_gram_row_##isa, \
         .gram_fill = evk_gram_fill_##isa, \
         .gram_diagonal = evk_gram_diagonal_##isa, \

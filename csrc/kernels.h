@@ -26,6 +26,14 @@
     X(void, lstm_cells, \
       (const evk_lstm *net, const double *weights, const double *x, const double *phi_before, double *state, \
        double *phi)) \
+    X(void, logistic_single, (const float *x, size_t n, float *y)) \
+    X(void, tanh_single, (const float *x, size_t n, float *y)) \
+    X(void, lstm_networks_single, \
+      (const evk_lstm *net, const float *weights, const float *x, const float *phi_before, float *state, float *phi)) \
+    X(void, lstm_sequences_single, \
+      (const evk_lstm *net, const float *weights, const float *x, const float *phi_before, float *state, float *phi)) \
+    X(void, lstm_cells_single, \
+      (const evk_lstm *net, const float *weights, const float *x, const float *phi_before, float *state, float *phi)) \
     X(void, gram_row, \
       (const evk_kernel *kernel, const evk_columns *x, size_t begin, size_t end, const double *z, size_t z_stride, \
        double *row)) \

@@ -1,7 +1,14 @@
 #include "lstm.h"
 
 #include "kernels.h"
+
+#ifdef EVK_SINGLE
+#include "vecmath_single.h"
+#define EVK_LSTM(name) EVK_FN(name##_single)
+#else
 #include "vecmath.h"
+#define EVK_LSTM(name) EVK_FN(name)
+#endif
 
 #define EVK_INLINE static inline __attribute__((always_inline))
 
@@ -9,10 +16,9 @@
 typedef struct { pk z, i, f, o; } pk_nets;
 
 /* A value a lane, or one for all lanes where the stride from one source to the next is 1. */
-EVK_INLINE pk spread(const double *p, size_t stride) { return stride == 1 ? pk_set1(*p) : pk_load(p); }
+EVK_INLINE pk spread(const real *p, size_t stride) { return stride == 1 ? pk_set1(*p) : pk_load(p); }
 
-EVK_INLINE pk_nets add_sources(pk_nets net, const double *w, size_t w_stride, const double *u, size_t u_stride,
-                               size_t n)
+EVK_INLINE pk_nets add_sources(pk_nets net, const real *w, size_t w_stride, const real *u, size_t u_stride, size_t n)
 {
     for (size_t k = 0; k < n; k++, w += 4 * w_stride) {
         const pk source = spread(u + k * u_stride, u_stride);
@@ -24,45 +30,66 @@ EVK_INLINE pk_nets add_sources(pk_nets net, const double *w, size_t w_stride, co
     return net;
 }
 
-/* One step. The sums run over the sources in the same order whatever the lanes are, so that the bits of a network do
- * not depend on how it is laid out. */
-EVK_INLINE void step(const evk_lstm *net, size_t n_packs, const double *w, size_t w_stride, const double *x,
-                     size_t x_stride, const double *phi_before, size_t phi_stride, double *state, double *phi)
+EVK_INLINE pk output(const evk_lstm *net, pk o, pk s)
 {
-    const size_t n_inputs = net->n_inputs, n_cells = net->n_cells;
-    for (size_t c = 0; c < n_packs; c++, w += (n_inputs + n_cells) * 4 * w_stride) {
-        /* bias, then external inputs, then the cells' last outputs */
-        pk_nets sums = {pk_set1(0.0), pk_set1(net->input_bias), pk_set1(net->forget_bias), pk_set1(net->output_bias)};
-        sums = add_sources(sums, w, w_stride, x, x_stride, n_inputs);
-        sums = add_sources(sums, w + n_inputs * 4 * w_stride, w_stride, phi_before, phi_stride, n_cells);
-        const pk z = net->cell == EVK_CELL_LSTM ? pk_tanh(sums.z) : sums.z, o = pk_logistic(sums.o);
-        const pk s_before = pk_load(state + c * EVK_LANES);
-        const pk s = pk_fma(pk_logistic(sums.f), s_before, pk_mul(pk_logistic(sums.i), z));
-        pk_store(state + c * EVK_LANES, s);
-        pk_store(phi + c * EVK_LANES, net->cell == EVK_CELL_LSTM ? pk_mul(o, pk_tanh(s)) : pk_tanh(pk_mul(o, s)));
-    }
+    return net->cell == EVK_CELL_LSTM ? pk_mul(o, pk_tanh(s)) : pk_tanh(pk_mul(o, s));
 }
 
-void EVK_FN(lstm_networks)(const evk_lstm *net, const double *weights, const double *x, const double *phi_before,
-                           double *state, double *phi)
+/* One step. The sums run over the sources in the same order whatever the lanes are, so that the bits of a network do
+ * not depend on how it is laid out. Three packs of cells are under way: sums of one, gates of the one before, output of
+ * the one before that. None waits for another, which keeps the processor busy. */
+EVK_INLINE void step(const evk_lstm *net, size_t n_packs, const real *w, size_t w_stride, const real *x,
+                     size_t x_stride, const real *phi_before, size_t phi_stride, real *state, real *phi)
+{
+    const size_t n_inputs = net->n_inputs, n_cells = net->n_cells;
+    const pk_nets bias = {pk_set1(0.0), pk_set1((real)net->input_bias), pk_set1((real)net->forget_bias),
+                          pk_set1((real)net->output_bias)};
+    pk_nets sums = bias;
+    pk s = pk_set1(0.0), o = pk_set1(0.0);
+    for (size_t c = 0; c <= n_packs; c++, w += (n_inputs + n_cells) * 4 * w_stride) {
+        pk_nets next = bias;
+        if (c < n_packs) {
+            /* bias, then external inputs, then the cells' last outputs */
+            next = add_sources(next, w, w_stride, x, x_stride, n_inputs);
+            next = add_sources(next, w + n_inputs * 4 * w_stride, w_stride, phi_before, phi_stride, n_cells);
+        }
+        const pk s_last = s, o_last = o;
+        if (c > 0) {
+            const pk z = net->cell == EVK_CELL_LSTM ? pk_tanh(sums.z) : sums.z;
+            const pk s_before = pk_load(state + (c - 1) * EVK_LANES);
+            s = pk_fma(pk_logistic(sums.f), s_before, pk_mul(pk_logistic(sums.i), z));
+            o = pk_logistic(sums.o);
+            pk_store(state + (c - 1) * EVK_LANES, s);
+        }
+        if (c > 1)
+            pk_store(phi + (c - 2) * EVK_LANES, output(net, o_last, s_last));
+        sums = next;
+    }
+    pk_store(phi + (n_packs - 1) * EVK_LANES, output(net, o, s));
+}
+
+void EVK_LSTM(lstm_networks)(const evk_lstm *net, const real *weights, const real *x, const real *phi_before,
+                             real *state, real *phi)
 {
     step(net, net->n_cells, weights, EVK_LANES, x, 1, phi_before, EVK_LANES, state, phi);
 }
 
+#ifndef EVK_SINGLE
 void EVK_FN(lstm_networks_apart)(const evk_lstm *net, const double *weights, const double *x, const double *phi_before,
                                  double *state, double *phi)
 {
     step(net, net->n_cells, weights, EVK_LANES, x, EVK_LANES, phi_before, EVK_LANES, state, phi);
 }
+#endif
 
-void EVK_FN(lstm_sequences)(const evk_lstm *net, const double *weights, const double *x, const double *phi_before,
-                            double *state, double *phi)
+void EVK_LSTM(lstm_sequences)(const evk_lstm *net, const real *weights, const real *x, const real *phi_before,
+                              real *state, real *phi)
 {
     step(net, net->n_cells, weights, 1, x, EVK_LANES, phi_before, EVK_LANES, state, phi);
 }
 
-void EVK_FN(lstm_cells)(const evk_lstm *net, const double *weights, const double *x, const double *phi_before,
-                        double *state, double *phi)
+void EVK_LSTM(lstm_cells)(const evk_lstm *net, const real *weights, const real *x, const real *phi_before, real *state,
+                          real *phi)
 {
     step(net, (net->n_cells + EVK_LANES - 1) / EVK_LANES, weights, EVK_LANES, x, 1, phi_before, 1, state, phi);
 }

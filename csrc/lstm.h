@@ -1,4 +1,4 @@
-/* One step of the LSTM of Evolino (no peepholes) on eight lanes at a time. */
+/* One step of the LSTM of Evolino (no peepholes) on one pack of lanes at a time: eight doubles, or sixteen floats. */
 #ifndef EVK_LSTM_H
 #define EVK_LSTM_H
 
@@ -16,15 +16,15 @@ typedef struct evk_lstm {
     double input_bias, forget_bias, output_bias;      /* the constant bias units of the gates */
 } evk_lstm;
 
-/* One step; what a pack of eight lanes holds, lane fastest:
+/* One step; what a pack of L lanes holds, lane fastest:
  *
  *                        lanes      weights                                        x              state and phi
- *   lstm_networks        networks   [cell][source][z, input, forget, output][8]    [input]        [cell][8]
- *   lstm_networks_apart  networks   the same                                       [input][8]     [cell][8]
- *   lstm_sequences       sequences  [cell][source][4], one network                 [input][8]     [cell][8]
- *   lstm_cells           cells      [pack][source][4][8], one network              [input]        [pack][8]
+ *   lstm_networks        networks   [cell][source][z, input, forget, output][L]    [input]        [cell][L]
+ *   lstm_networks_apart  networks   the same                                       [input][L]     [cell][L]
+ *   lstm_sequences       sequences  [cell][source][4], one network                 [input][L]     [cell][L]
+ *   lstm_cells           cells      [pack][source][4][L], one network              [input]        [pack][L]
  *
  * Sources are the inputs and then the cells; the cells of the last pack beyond n_cells have any finite weights, and no
- * part in the others. All give a network the same bits. */
+ * part in the others. All give a network the same bits. L is 8; for those whose names end in _single it is 16. */
 
 #endif

@@ -12,6 +12,8 @@
 
 #define EVK_LANES 8
 
+typedef double real;
+
 #if defined(__AVX512F__) || defined(__AVX2__)
 #include <immintrin.h>
 #endif

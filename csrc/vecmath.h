@@ -14,7 +14,7 @@ typedef struct { pk two_n, r, r2q; } pk_reduced;
 /* x = n ln(2) + r; the caller keeps |x| below 709 */
 static inline pk_reduced pk_reduce_exp(pk x)
 {
-    const pk magic = pk_set1(EVK_ROUND);
+    const pk magic = pk_set1(EVK_ROUND + 1023.0); /* with the bias of the exponent of two_n */
     const pk shifted = pk_fma(x, pk_set1(0x1.71547652b82fep+0), magic);
     const pk n = pk_sub(shifted, magic);
     pk r = pk_fnma(n, pk_set1(0x1.62e42fefa3000p-1), x);
@@ -27,8 +27,7 @@ static inline pk_reduced pk_reduce_exp(pk x)
     const pk q89 = pk_fma(pk_set1(0x1.af38d53857513p-26), r, pk_set1(0x1.2891a8c1d838dp-22));
     const pk q03 = pk_fma(q23, r2, q01), q47 = pk_fma(q67, r2, q45);
     const pk q = pk_fma(pk_fma(q89, r4, q47), r4, q03);
-    const pk two_n = pk_exponent(pk_add(n, pk_set1(EVK_ROUND + 1023.0)));
-    return (pk_reduced){two_n, r, pk_mul(r2, q)};
+    return (pk_reduced){pk_exponent(shifted), r, pk_mul(r2, q)};
 }
 
 /* exp(x), 1.1 ulp; 0 below -708; the largest finite power of two times exp(r) above 709 */

@@ -10,13 +10,20 @@ from oracle import lstm as oracle
 CELLS = ("lstm", "evolino")
 BIAS = (0.3, 1.5, -1.5)
 WIDE = 60  # cells of networks that are too large to lie side by side
+DTYPES = (np.float64, np.float32)
+NEAR = {np.float64: 1e-12, np.float32: 2e-6}
 
 
-def make(seed, n_inputs, n_cells, lengths, n_networks=None, scale=1.0):
+def make(seed, n_inputs, n_cells, lengths, n_networks=None, scale=1.0, dtype=np.float64):
     rng = np.random.default_rng(seed)
     shape = (n_cells, 4 * (n_inputs + n_cells))
     genome = scale * rng.normal(size=shape if n_networks is None else (n_networks, *shape))
-    return genome, [rng.normal(size=(length, n_inputs)) for length in lengths]
+    return genome.astype(dtype), [rng.normal(size=(length, n_inputs)).astype(dtype) for length in lengths]
+
+
+def calm(genome):
+    """Weights with which small differences die out: in single precision the others are chaotic."""
+    return genome / (2.0 * np.sqrt(genome.shape[-1]))
 
 
 @pytest.mark.parametrize("cell", CELLS)
@@ -34,17 +41,47 @@ def test_equals_the_oracle(seed, cell):
         np.testing.assert_allclose(ends[k], end, rtol=1e-12, atol=1e-12)
 
 
+@pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("cell", CELLS)
 @pytest.mark.parametrize("n_cells", [5, 8, WIDE])
-@pytest.mark.parametrize("n_networks", [1, 2, 7, 8, 9, 16, 20])
-def test_population_equals_its_networks_alone(n_networks, n_cells, cell):
-    genomes, X = make(n_networks, 3, n_cells, [4, 1, 11], n_networks)
-    together = forward(genomes, X, cell=cell, gate_bias=BIAS)
+@pytest.mark.parametrize("n_networks", [1, 2, 7, 8, 9, 16, 20, 29])
+def test_population_equals_its_networks_alone(n_networks, n_cells, cell, dtype):
+    genomes, X = make(n_networks, 3, n_cells, [4, 1, 11], n_networks, dtype=dtype)
+    genomes = genomes if dtype == np.float64 else calm(genomes)
+    together = forward(genomes, X, cell=cell, gate_bias=BIAS, dtype=dtype)
     assert [phi.shape for phi in together] == [(n_networks, len(x), n_cells) for x in X]
     for k, genome in enumerate(genomes):
-        for x, phi, alone in zip(X, together, forward(genome, X, cell=cell, gate_bias=BIAS), strict=True):
+        for x, phi, alone in zip(X, together, forward(genome, X, cell=cell, gate_bias=BIAS, dtype=dtype), strict=True):
+            assert phi.dtype == alone.dtype == dtype
             np.testing.assert_array_equal(phi[k], alone)
-            np.testing.assert_allclose(alone, oracle.forward(genome, x, cell, BIAS)[0], rtol=0, atol=1e-12)
+            expected = oracle.forward(genome.astype(np.float64), x.astype(np.float64), cell, BIAS)[0]
+            np.testing.assert_allclose(alone, expected, rtol=0, atol=NEAR[dtype])
+
+
+@pytest.mark.parametrize("cell", CELLS)
+@pytest.mark.parametrize("seed", range(8))
+def test_single_precision_equals_the_oracle(seed, cell):
+    rng = np.random.default_rng(seed)
+    n_inputs, n_cells = rng.integers(1, 7), rng.integers(1, 40)
+    lengths = [1, *rng.integers(1, 60, rng.integers(0, 40))]
+    genome, X = make(seed, n_inputs, n_cells, lengths)
+    genome, state = calm(genome), rng.uniform(-1.0, 1.0, (len(X), 2, n_cells))
+    phi, ends = forward(genome, X, cell=cell, gate_bias=BIAS, state=state, return_state=True, dtype="float32")
+    assert ends.dtype == np.float32
+    for k, x in enumerate(X):
+        expected, end = oracle.forward(genome, x, cell, BIAS, state[k])
+        np.testing.assert_allclose(phi[k], expected, rtol=0, atol=3e-6)
+        np.testing.assert_allclose(ends[k], end, rtol=1e-5, atol=3e-6)
+
+
+@pytest.mark.parametrize("cell", CELLS)
+def test_arrays_of_either_precision_are_taken_in_either(cell):
+    genome, X = make(3, 2, 6, [5, 9], dtype=np.float32)
+    for dtype in DTYPES:
+        expected = forward(genome.astype(np.float64), [x.astype(np.float64) for x in X], cell=cell, dtype=dtype)
+        for same in X, [X[0], X[1].astype(np.float64)], [x.tolist() for x in X]:
+            for phi, other in zip(expected, forward(genome, same, cell=cell, dtype=dtype), strict=True):
+                np.testing.assert_array_equal(phi, other)
 
 
 @settings(max_examples=60, deadline=None)
@@ -54,15 +91,16 @@ def test_population_equals_its_networks_alone(n_networks, n_cells, cell):
     n_cells=st.integers(1, 12),
     lengths=st.lists(st.integers(2, 20), min_size=1, max_size=18),
     cell=st.sampled_from(CELLS),
+    dtype=st.sampled_from(DTYPES),
     data=st.data(),
 )
-def test_a_split_run_is_the_whole_run(seed, n_inputs, n_cells, lengths, cell, data):
+def test_a_split_run_is_the_whole_run(seed, n_inputs, n_cells, lengths, cell, dtype, data):
     genome, X = make(seed, n_inputs, n_cells, lengths)
-    whole, end = forward(genome, X, cell=cell, return_state=True)
+    same = dict(cell=cell, return_state=True, dtype=dtype)
+    whole, end = forward(genome, X, **same)
     cuts = [data.draw(st.integers(1, length - 1)) for length in lengths]
-    heads, state = forward(genome, [x[:c] for x, c in zip(X, cuts, strict=True)], cell=cell, return_state=True)
-    tails, last = forward(genome, [x[c:] for x, c in zip(X, cuts, strict=True)], cell=cell, state=state,
-                          return_state=True)
+    heads, state = forward(genome, [x[:c] for x, c in zip(X, cuts, strict=True)], **same)
+    tails, last = forward(genome, [x[c:] for x, c in zip(X, cuts, strict=True)], state=state, **same)
     for phi, head, tail in zip(whole, heads, tails, strict=True):
         np.testing.assert_array_equal(phi, np.concatenate([head, tail]))
     np.testing.assert_array_equal(end, last)
@@ -74,12 +112,13 @@ def test_a_split_run_is_the_whole_run(seed, n_inputs, n_cells, lengths, cell, da
     n_cells=st.integers(1, 12),
     lengths=st.lists(st.integers(1, 25) | st.integers(100, 200), min_size=1, max_size=20),
     cell=st.sampled_from(CELLS),
+    dtype=st.sampled_from(DTYPES),
 )
-def test_a_sequence_does_not_feel_its_neighbours(seed, n_cells, lengths, cell):
+def test_a_sequence_does_not_feel_its_neighbours(seed, n_cells, lengths, cell, dtype):
     genome, X = make(seed, 2, n_cells, lengths)
-    together, ends = forward(genome, X, cell=cell, return_state=True)
+    together, ends = forward(genome, X, cell=cell, return_state=True, dtype=dtype)
     for x, phi, end in zip(X, together, ends, strict=True):
-        alone, state = forward(genome, x, cell=cell, return_state=True)
+        alone, state = forward(genome, x, cell=cell, return_state=True, dtype=dtype)
         np.testing.assert_array_equal(phi, alone)
         np.testing.assert_array_equal(end, state)
 
@@ -144,12 +183,22 @@ def test_any_layout_and_real_dtype_gives_the_same():
 
 
 @pytest.mark.parametrize("cell", CELLS)
-@pytest.mark.parametrize("scale", [1e2, 1e6, 1e12, 1e100])
-def test_large_weights_saturate(scale, cell):
+@pytest.mark.parametrize(
+    "scale, dtype", [(1e2, np.float64), (1e12, np.float64), (1e100, np.float64), (1e2, np.float32), (1e12, np.float32)]
+)
+def test_large_weights_saturate(scale, dtype, cell):
     genome, X = make(1, 3, 4, [50, 7], scale=scale)
-    for phi in forward(genome, X, cell=cell):
+    for phi in forward(genome, X, cell=cell, dtype=dtype):
         assert np.isfinite(phi).all()
         assert (np.abs(phi) <= 1.0).all()
+
+
+@pytest.mark.parametrize("n_networks", [None, 3])
+@pytest.mark.parametrize("dtype, size", [(np.float64, 1e200), (np.float32, 1e30)])
+def test_states_that_overflow_are_refused(dtype, size, n_networks):
+    genome, X = make(1, 3, 4, [9, 7], n_networks, scale=size)
+    with pytest.raises(ValueError, match=f"so large that states overflow in {np.dtype(dtype)}"):
+        forward(genome, [size * x for x in X], cell="evolino", dtype=dtype)
 
 
 def test_gates_that_are_shut_and_open():
@@ -195,6 +244,11 @@ STEPS = np.zeros((3, 1))
         (dict(state=np.zeros((1, 2))), r"state must have shape \(2, 2\), got \(1, 2\)"),
         (dict(state=np.zeros((2, 2, 2))), r"state must have shape \(1, 2, 2\), got \(2, 2, 2\)"),
         (dict(state=np.full((2, 2), -np.inf)), "state must be finite, got -inf"),
+        (dict(genome=np.full((2, 12), 1e39), dtype=np.float32), r"genome must be finite in float32, got 1e\+39"),
+        (dict(X=[STEPS, STEPS - 1e39], dtype=np.float32), r"X\[1\] must be finite in float32, got -1e\+39"),
+        (dict(dtype=np.float16), "dtype must be float64 or float32, got dtype.'float16'"),
+        (dict(dtype="single precision"), "dtype must be float64 or float32, got 'single precision'"),
+        (dict(dtype=32), "dtype must be float64 or float32, got 32"),
         (dict(genome=np.zeros((5, 2, 12)), return_state=True), r"need a single genome, .* \(5, 2, 12\)"),
         (dict(genome=np.zeros((5, 2, 12)), state=np.zeros((2, 2))), r"need a single genome, .* \(5, 2, 12\)"),
     ],

@@ -126,10 +126,12 @@ X = rng.normal(size=(offsets[-1], 3))
 alone = np.full(13, -1)
 begin, end = offsets[:-1].copy(), offsets[1:].copy()
 for cell in ("lstm", "evolino"):
-    digest.update(_lstm.population(genomes, X, begin, end, alone, alone, cell, (0.0, 1.5, -1.5)))
-    phi, state = _lstm.sequences(genomes[0], X, offsets, cell, (0.0, 1.5, -1.5))
-    digest.update(phi)
-    digest.update(state)
+    for dtype in (np.float32, np.float64):
+        nets, rows = genomes.astype(dtype), X.astype(dtype)
+        digest.update(_lstm.population(nets, rows, begin, end, alone, alone, cell, (0.0, 1.5, -1.5)))
+        phi, state = _lstm.sequences(nets[0], rows, offsets, cell, (0.0, 1.5, -1.5))
+        digest.update(phi)
+        digest.update(state)
 
 n = 83
 points, labels = phi[:n].copy(), np.where(rng.random(n) < 0.5, 1.0, -1.0)

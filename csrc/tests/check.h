@@ -34,17 +34,23 @@ static inline void check_near(const char *file, int line, const char *what, doub
     fprintf(stderr, "    is %.17g, expected %.17g within %.3g\n", value, expected, tolerance);
 }
 
-/* the same bits, except that any NaN equals any other */
-#define CHECK_SAME_BITS(a, b, n) check_same_bits(__FILE__, __LINE__, #a " = " #b, (a), (b), (n))
-static inline void check_same_bits(const char *file, int line, const char *what, const double *a, const double *b,
-                                   size_t n)
+/* the same bits, except that any NaN equals any other; doubles or floats */
+#define CHECK_SAME_BITS(a, b, n) check_same_bits(__FILE__, __LINE__, #a " = " #b, (a), (b), (n), sizeof *(a))
+static inline double number_at(const void *p, size_t i, size_t size)
+{
+    return size == sizeof(float) ? (double)((const float *)p)[i] : ((const double *)p)[i];
+}
+
+static inline void check_same_bits(const char *file, int line, const char *what, const void *a, const void *b, size_t n,
+                                   size_t size)
 {
     check_count++;
     for (size_t i = 0; i < n; i++) {
-        if (memcmp(a + i, b + i, sizeof *a) == 0 || (isnan(a[i]) && isnan(b[i])))
+        const double x = number_at(a, i, size), y = number_at(b, i, size);
+        if (memcmp((const char *)a + i * size, (const char *)b + i * size, size) == 0 || (isnan(x) && isnan(y)))
             continue;
         check_failed(file, line, what);
-        fprintf(stderr, "    at %zu: %a and %a\n", i, a[i], b[i]);
+        fprintf(stderr, "    at %zu: %a and %a\n", i, x, y);
         return;
     }
 }
@@ -56,17 +62,17 @@ static inline int check_report(void)
     return check_count == 0 || check_failures > 0;
 }
 
-/* n doubles and not one more, so that the address sanitizer sees every access beyond; all NaN, so that a value that is
+/* n numbers and not one more, so that the address sanitizer sees every access beyond; all NaN, so that a value that is
  * used before it is set shows up in the result. */
-static inline double *new_doubles(size_t n)
+static inline void *new_memory(size_t n, size_t size)
 {
-    double *p = malloc((n > 0 ? n : 1) * sizeof *p);
+    void *p = malloc((n > 0 ? n : 1) * size);
     if (p == NULL)
         abort();
-    for (size_t i = 0; i < n; i++)
-        p[i] = NAN;
-    return p;
+    return memset(p, 0xff, n * size); /* ones everywhere are a NaN in either precision */
 }
+
+static inline double *new_doubles(size_t n) { return new_memory(n, sizeof(double)); }
 
 /* uniform on [low, high): splitmix64 */
 static inline double uniform(uint64_t *seed, double low, double high)

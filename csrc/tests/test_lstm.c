@@ -1,18 +1,30 @@
 /* Steps of the LSTM against the same recursion in plain C, for both cells and every instruction set. */
 #include "check.h"
 
-enum { LANES = 8, N_STEPS = 6 };
+#ifdef EVK_SINGLE
+typedef float real;
+#define KERNEL(name) name##_single
+static const double tolerance = 2e-6;
+#else
+typedef double real;
+#define KERNEL(name) name
+static const double tolerance = 1e-14;
+#endif
+
+enum { LANES = 64 / sizeof(real), N_STEPS = 6 };
+
+static real *new_reals(size_t n) { return new_memory(n, sizeof(real)); }
 
 static double logistic(double x) { return 1.0 / (1.0 + exp(-x)); }
 
 /* weights[c][k][gate][lane], lanes are networks */
-static double weight(const evk_lstm *net, const double *weights, size_t c, size_t k, size_t gate, size_t lane)
+static double weight(const evk_lstm *net, const real *weights, size_t c, size_t k, size_t gate, size_t lane)
 {
     return weights[((c * (net->n_inputs + net->n_cells) + k) * 4 + gate) * LANES + lane];
 }
 
-static void reference_step(const evk_lstm *net, const double *weights, const double *x, const double *phi_before,
-                           double *state, double *phi)
+static void reference_step(const evk_lstm *net, const real *weights, const real *x, const real *phi_before, real *state,
+                           real *phi)
 {
     for (size_t lane = 0; lane < LANES; lane++)
         for (size_t c = 0; c < net->n_cells; c++) {
@@ -23,30 +35,55 @@ static void reference_step(const evk_lstm *net, const double *weights, const dou
                     sums[gate] += weight(net, weights, c, k, gate, lane) * u;
             }
             const double i = logistic(sums[1]), f = logistic(sums[2]), o = logistic(sums[3]);
-            double *s = state + c * LANES + lane;
-            *s = i * (net->cell == EVK_CELL_LSTM ? tanh(sums[0]) : sums[0]) + f * *s;
-            phi[c * LANES + lane] = net->cell == EVK_CELL_LSTM ? o * tanh(*s) : tanh(o * *s);
+            real *s = state + c * LANES + lane;
+            *s = (real)(i * (net->cell == EVK_CELL_LSTM ? tanh(sums[0]) : sums[0]) + f * *s);
+            phi[c * LANES + lane] = (real)(net->cell == EVK_CELL_LSTM ? o * tanh(*s) : tanh(o * *s));
         }
+}
+
+/* Inputs of its own a lane. There is no kernel for that in single precision: there, one lane is kept of a step with its
+ * inputs in all of them. */
+static void networks_apart(const evk_kernels *kernels, const evk_lstm *net, const real *weights, const real *columns,
+                           const real *before, real *state, real *phi)
+{
+#ifdef EVK_SINGLE
+    const size_t n = net->n_cells * LANES;
+    real *x = new_reals(net->n_inputs), *all_state = new_reals(n), *all_phi = new_reals(n);
+    for (size_t lane = 0; lane < LANES; lane++) {
+        for (size_t j = 0; j < net->n_inputs; j++)
+            x[j] = columns[j * LANES + lane];
+        memcpy(all_state, state, n * sizeof(real));
+        kernels->lstm_networks_single(net, weights, x, before, all_state, all_phi);
+        for (size_t k = lane; k < n; k += LANES) {
+            state[k] = all_state[k];
+            phi[k] = all_phi[k];
+        }
+    }
+    free(x);
+    free(all_state);
+    free(all_phi);
+#else
+    kernels->lstm_networks_apart(net, weights, columns, before, state, phi);
+#endif
 }
 
 static void check_net(const evk_lstm *net)
 {
     const size_t n_sources = net->n_inputs + net->n_cells, n_outputs = net->n_cells * LANES;
-    double *weights = new_doubles(net->n_cells * n_sources * 4 * LANES);
-    double *x = new_doubles(net->n_inputs * N_STEPS), *columns = new_doubles(net->n_inputs * LANES);
-    double *expected_state = new_doubles(n_outputs), *state = new_doubles(n_outputs),
-           *lane_state = new_doubles(n_outputs);
-    double *expected_phi[2], *phi[2], *lane_phi[2], *first = new_doubles(n_outputs * N_STEPS);
+    real *weights = new_reals(net->n_cells * n_sources * 4 * LANES);
+    real *x = new_reals(net->n_inputs * N_STEPS), *columns = new_reals(net->n_inputs * LANES);
+    real *expected_state = new_reals(n_outputs), *state = new_reals(n_outputs), *lane_state = new_reals(n_outputs);
+    real *expected_phi[2], *phi[2], *lane_phi[2], *first = new_reals(n_outputs * N_STEPS);
     for (size_t side = 0; side < 2; side++) {
-        expected_phi[side] = new_doubles(n_outputs);
-        phi[side] = new_doubles(n_outputs);
-        lane_phi[side] = new_doubles(n_outputs);
+        expected_phi[side] = new_reals(n_outputs);
+        phi[side] = new_reals(n_outputs);
+        lane_phi[side] = new_reals(n_outputs);
     }
     uint64_t seed = 3;
     for (size_t k = 0; k < net->n_cells * n_sources * 4 * LANES; k++)
-        weights[k] = uniform(&seed, -1.5, 1.5);
+        weights[k] = (real)uniform(&seed, -1.5, 1.5);
     for (size_t k = 0; k < net->n_inputs * N_STEPS; k++)
-        x[k] = uniform(&seed, -1.0, 1.0);
+        x[k] = (real)uniform(&seed, -1.0, 1.0);
 
     const evk_kernels *kernels;
     for (size_t k = 0; (kernels = next_supported(&k)) != NULL;) {
@@ -54,20 +91,20 @@ static void check_net(const evk_lstm *net)
             expected_state[j] = state[j] = lane_state[j] = expected_phi[0][j] = phi[0][j] = lane_phi[0][j] = 0.0;
         for (size_t t = 0; t < N_STEPS; t++) {
             const size_t before = t % 2, after = 1 - before;
-            const double *input = x + t * net->n_inputs;
+            const real *input = x + t * net->n_inputs;
             for (size_t j = 0; j < net->n_inputs * LANES; j++)
                 columns[j] = input[j / LANES];
             reference_step(net, weights, input, expected_phi[before], expected_state, expected_phi[after]);
-            kernels->lstm_networks(net, weights, input, phi[before], state, phi[after]);
-            kernels->lstm_networks_apart(net, weights, columns, lane_phi[before], lane_state, lane_phi[after]);
+            kernels->KERNEL(lstm_networks)(net, weights, input, phi[before], state, phi[after]);
+            networks_apart(kernels, net, weights, columns, lane_phi[before], lane_state, lane_phi[after]);
             for (size_t j = 0; j < n_outputs; j++) {
-                CHECK_NEAR(state[j], expected_state[j], 1e-14);
-                CHECK_NEAR(phi[after][j], expected_phi[after][j], 1e-14);
+                CHECK_NEAR(state[j], expected_state[j], tolerance);
+                CHECK_NEAR(phi[after][j], expected_phi[after][j], tolerance);
             }
             CHECK_SAME_BITS(lane_state, state, n_outputs);
             CHECK_SAME_BITS(lane_phi[after], phi[after], n_outputs);
             if (kernels == evk_kernels_at(0))
-                memcpy(first + t * n_outputs, phi[after], n_outputs * sizeof(double));
+                memcpy(first + t * n_outputs, phi[after], n_outputs * sizeof(real));
             CHECK_SAME_BITS(phi[after], first + t * n_outputs, n_outputs);
         }
     }
@@ -91,34 +128,34 @@ static void check_layouts(const evk_lstm *net)
 {
     const size_t n_cells = net->n_cells, n_inputs = net->n_inputs, n_sources = n_inputs + n_cells;
     const size_t n_outputs = n_cells * LANES, n_packs = (n_cells + LANES - 1) / LANES;
-    double *compact = new_doubles(n_cells * n_sources * 4), *weights = new_doubles(n_cells * n_sources * 4 * LANES);
-    double *packs = new_doubles(n_packs * n_sources * 4 * LANES), *x = new_doubles(n_inputs * LANES);
-    double *alone = new_doubles(n_inputs), *before = new_doubles(n_outputs), *one_before = new_doubles(n_cells);
-    double *state = new_doubles(n_outputs), *phi = new_doubles(n_outputs), *other_state = new_doubles(n_outputs);
-    double *other_phi = new_doubles(n_outputs), *one_state = new_doubles(n_packs * LANES);
-    double *one_phi = new_doubles(n_packs * LANES);
+    real *compact = new_reals(n_cells * n_sources * 4), *weights = new_reals(n_cells * n_sources * 4 * LANES);
+    real *packs = new_reals(n_packs * n_sources * 4 * LANES), *x = new_reals(n_inputs * LANES);
+    real *alone = new_reals(n_inputs), *before = new_reals(n_outputs), *one_before = new_reals(n_cells);
+    real *state = new_reals(n_outputs), *phi = new_reals(n_outputs), *other_state = new_reals(n_outputs);
+    real *other_phi = new_reals(n_outputs), *one_state = new_reals(n_packs * LANES);
+    real *one_phi = new_reals(n_packs * LANES);
     uint64_t seed = 5;
     for (size_t c = 0; c < n_cells; c++)
         for (size_t k = 0; k < n_sources * 4; k++) {
-            const double value = uniform(&seed, -1.0, 1.0);
+            const real value = (real)uniform(&seed, -1.0, 1.0);
             compact[c * n_sources * 4 + k] = value;
             packs[(c / LANES * n_sources * 4 + k) * LANES + c % LANES] = value;
             for (size_t lane = 0; lane < LANES; lane++)
                 weights[(c * n_sources * 4 + k) * LANES + lane] = value;
         }
     for (size_t k = 0; k < n_inputs * LANES; k++)
-        x[k] = uniform(&seed, -1.0, 1.0);
+        x[k] = (real)uniform(&seed, -1.0, 1.0);
     for (size_t k = 0; k < n_outputs; k++) {
-        before[k] = uniform(&seed, -1.0, 1.0);
-        state[k] = other_state[k] = uniform(&seed, -2.0, 2.0);
+        before[k] = (real)uniform(&seed, -1.0, 1.0);
+        state[k] = other_state[k] = (real)uniform(&seed, -2.0, 2.0);
     }
     const evk_kernels *kernels;
     for (size_t k = 0; (kernels = next_supported(&k)) != NULL;) {
-        double *start = new_doubles(n_outputs);
-        memcpy(start, state, n_outputs * sizeof(double));
-        kernels->lstm_networks_apart(net, weights, x, before, start, phi);
-        memcpy(other_state, state, n_outputs * sizeof(double));
-        kernels->lstm_sequences(net, compact, x, before, other_state, other_phi);
+        real *start = new_reals(n_outputs);
+        memcpy(start, state, n_outputs * sizeof(real));
+        networks_apart(kernels, net, weights, x, before, start, phi);
+        memcpy(other_state, state, n_outputs * sizeof(real));
+        kernels->KERNEL(lstm_sequences)(net, compact, x, before, other_state, other_phi);
         CHECK_SAME_BITS(other_state, start, n_outputs);
         CHECK_SAME_BITS(other_phi, phi, n_outputs);
         for (size_t lane = 0; lane < LANES; lane++) {
@@ -128,7 +165,7 @@ static void check_layouts(const evk_lstm *net)
                 one_before[c] = before[c * LANES + lane];
                 one_state[c] = state[c * LANES + lane];
             }
-            kernels->lstm_cells(net, packs, alone, one_before, one_state, one_phi);
+            kernels->KERNEL(lstm_cells)(net, packs, alone, one_before, one_state, one_phi);
             for (size_t c = 0; c < n_cells; c++) {
                 CHECK_SAME_BITS(&one_state[c], &start[c * LANES + lane], 1);
                 CHECK_SAME_BITS(&one_phi[c], &phi[c * LANES + lane], 1);
@@ -136,8 +173,8 @@ static void check_layouts(const evk_lstm *net)
         }
         free(start);
     }
-    double *all[] = {compact, weights,     packs,     x,         alone,   before, one_before,
-                     state,   other_state, other_phi, one_state, one_phi, phi};
+    real *all[] = {compact, weights,     packs,     x,         alone,   before, one_before,
+                   state,   other_state, other_phi, one_state, one_phi, phi};
     for (size_t k = 0; k < sizeof all / sizeof *all; k++)
         free(all[k]);
 }

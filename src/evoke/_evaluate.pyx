@@ -6,7 +6,7 @@ from libc.stdint cimport int64_t
 import numpy as np
 
 from evoke._free_run cimport Feedback, run_free
-from evoke._kernels cimport evk_columns, kernels
+from evoke._kernels cimport aligned, evk_columns, kernels
 from evoke._lstm cimport Block, Runs, whole_packs
 from evoke._readout cimport Fitted, Points, Readout, make_points
 
@@ -106,14 +106,14 @@ def evaluate_slice(const double[:, :, ::1] genomes not None, const double[:, ::1
     flow.n = runs.shape[1]
     flow.begin, flow.end, flow.parent, flow.slot = &runs[0, 0], &runs[1, 0], &runs[2, 0], &runs[3, 0]
     cdef Block block = Block(x.shape[1], n_cells, cell, gate_bias, x.shape[0], max(runs[3]) + 1)
-    cdef double *phi = &block.phi[0]
+    cdef double *phi = <double *>block.phi
 
     cdef size_t train_ld = trainer.train.ld, sv_ld = whole_packs(trainer.n_support())
-    cdef double[::1] columns = np.empty(LANES * n_cells * train_ld)
-    cdef double[::1] test_columns = np.empty(n_cells * judged.ld)
+    cdef double[::1] columns = aligned(LANES * n_cells * train_ld)
+    cdef double[::1] test_columns = aligned(n_cells * judged.ld)
     cdef double[::1] coef = np.zeros(LANES * n_outputs * sv_ld)
     cdef double[::1] bias = np.empty(LANES * n_outputs)
-    cdef double[::1] row = np.empty(max(judged.ld, sv_ld))
+    cdef double[::1] row = aligned(max(judged.ld, sv_ld))
     cdef double[::1] decisions = np.zeros(n_outputs * train_ld)
     cdef double[::1] test_decisions = np.zeros(LANES * n_outputs * judged.ld)
     cdef double[::1] inputs = np.empty(x.shape[1] * LANES)
@@ -142,7 +142,7 @@ def evaluate_slice(const double[:, :, ::1] genomes not None, const double[:, ::1
         # once a block while networks take microseconds: two threads that ask for the interpreter more often wait for it
         PyErr_CheckSignals()
         with nogil:
-            block.load(genomes, first, here)
+            block.load(&genomes[first, 0, 0], here)
             block.run(&x[0, 0], &flow)
             for lane in range(here):
                 if costly:

@@ -5,7 +5,7 @@ from libc.string cimport memcpy
 
 import numpy as np
 
-from evoke._kernels cimport evk_lstm, kernels
+from evoke._kernels cimport aligned, evk_lstm, kernels
 from evoke._lstm cimport Block, Runs, make_net, pack_cells, step_cells, weights_size, whole_packs
 from evoke._readout cimport Fitted
 from evoke._svm cimport make_kernel
@@ -32,9 +32,10 @@ cdef void run_free_together(Block block, const double *x, const Runs *flow, cons
 
     The first step still reads the true value of the step before. decisions[lane][output][ld], a step a point."""
     cdef size_t I = block.net.n_inputs, n = feedback.n_outputs, i, k, o, t
-    cdef const double *before = block.at(flow.end[segment[0]] - 1)
+    cdef const double *before = <const double *>block.phi + (flow.end[segment[0]] - 1) * <int64_t>block.width
+    cdef const double *start = <const double *>block.states + (1 + flow.slot[segment[0]]) * <int64_t>block.width
     cdef double *now
-    memcpy(memory, block.state(flow.slot[segment[0]]), block.width * sizeof(double))
+    memcpy(memory, start, block.width * sizeof(double))
     for t in range(<size_t>(segment[2] - segment[1])):
         for i in range(I):
             for k in range(LANES):
@@ -44,7 +45,7 @@ cdef void run_free_together(Block block, const double *x, const Runs *flow, cons
                 for k in range(block.n_networks):
                     feedback.inputs[(I - n + o) * LANES + k] = feedback.scale * decisions[(k * n + o) * ld + t - 1]
         now = memory + (1 + (t & 1)) * block.width
-        kernels.lstm_networks_apart(&block.net, &block.weights[0], feedback.inputs, before, memory, now)
+        kernels.lstm_networks_apart(&block.net, <const double *>block.weights, feedback.inputs, before, memory, now)
         for k in range(block.n_networks):
             if not fitted[k].failed:
                 decide(feedback, &fitted[k], now + k, LANES, decisions + k * n * ld + t, ld)
@@ -79,9 +80,9 @@ cdef void run_free(Block block, const double *x, const Runs *flow, const int64_t
     for k in range(block.n_networks):
         if not fitted[k].failed:
             block.fetch(flow, segment[0], k, memory)
-            run_free_alone(&block.net, &block.weights[k * block.size], x + <size_t>segment[1] * block.net.n_inputs, 0,
-                           segment[2] - segment[1], feedback, &fitted[k], memory,
-                           decisions + k * feedback.n_outputs * ld, 1, ld)
+            run_free_alone(&block.net, <const double *>block.weights + k * block.size,
+                           x + <size_t>segment[1] * block.net.n_inputs, 0, segment[2] - segment[1], feedback,
+                           &fitted[k], memory, decisions + k * feedback.n_outputs * ld, 1, ld)
 
 
 def run_free_one(const double[:, ::1] genome not None, const double[:, ::1] x not None, double feedback_scale, str cell,
@@ -115,11 +116,11 @@ def run_free_one(const double[:, ::1] genome not None, const double[:, ::1] x no
     cdef Fitted fitted
     fitted.sv.x, fitted.sv.n, fitted.sv.d, fitted.sv.ld = &columns[0, 0], m, H, ld
     fitted.coef, fitted.bias, fitted.failed = &weighted[0, 0], &bias[0], False
-    cdef double[::1] weights = np.empty(weights_size(&net))
+    cdef double[::1] weights = aligned(weights_size(&net))
     cdef double[::1] memory = np.zeros(3 * packed)
     cdef double[::1] inputs = np.empty(x.shape[1])
     cdef double[::1] outputs = np.empty(n_outputs)
-    cdef double[::1] row = np.empty(max(1, ld))
+    cdef double[::1] row = aligned(max(1, ld))
     cdef Feedback feedback
     feedback.n_outputs, feedback.scale = n_outputs, feedback_scale
     feedback.kern = make_kernel(kernel, gamma, coef0, degree)

@@ -54,6 +54,14 @@ cdef extern from "dispatch.h" nogil:
                                const double *phi_before, double *state, double *phi) noexcept nogil
         void (*lstm_cells)(const evk_lstm *net, const double *weights, const double *x,
                            const double *phi_before, double *state, double *phi) noexcept nogil
+        void (*logistic_single)(const float *x, size_t n, float *y) noexcept nogil
+        void (*tanh_single)(const float *x, size_t n, float *y) noexcept nogil
+        void (*lstm_networks_single)(const evk_lstm *net, const float *weights, const float *x,
+                                     const float *phi_before, float *state, float *phi) noexcept nogil
+        void (*lstm_sequences_single)(const evk_lstm *net, const float *weights, const float *x,
+                                      const float *phi_before, float *state, float *phi) noexcept nogil
+        void (*lstm_cells_single)(const evk_lstm *net, const float *weights, const float *x,
+                                  const float *phi_before, float *state, float *phi) noexcept nogil
         void (*gram_row)(const evk_kernel *kernel, const evk_columns *x, size_t begin, size_t end, const double *z,
                          size_t z_stride, double *row) noexcept nogil
         int (*gram_fill)(evk_gram *gram, evk_poll *poll) except? -1 nogil
@@ -88,5 +96,6 @@ cdef extern from "dispatch.h" nogil:
 
 # The table chosen when the package was imported; every other module calls the C core through it.
 cdef const evk_kernels *kernels
+cdef aligned(size_t n, dtype=*)
 cdef int check(evk_status status) except -1
 cdef evk_poll listening(const int64_t *stop) noexcept

@@ -2,6 +2,10 @@ from libc.stdint cimport int64_t
 
 from evoke._kernels cimport evk_lstm
 
+ctypedef fused real:
+    double
+    float
+
 cdef struct Runs:
     # Stretches of rows through which the state flows. A run starts from zero (parent -1) or from the end of an earlier
     # run, so that sequences with a common beginning share its rows. slot: where its last state is kept, -1 = nowhere.
@@ -12,21 +16,24 @@ cdef struct Runs:
     const int64_t *slot
 
 cdef evk_lstm make_net(Py_ssize_t n_inputs, Py_ssize_t n_cells, str cell, gate_bias) except *
-cdef size_t whole_packs(size_t n) noexcept nogil
-cdef size_t weights_size(const evk_lstm *net) noexcept nogil
-cdef void pack_cells(const evk_lstm *net, const double *genome, double *weights) noexcept nogil
-cdef double *step_cells(const evk_lstm *net, const double *weights, const double *x, int64_t t,
-                        double *state) noexcept nogil
+cdef size_t whole_packs(size_t n, size_t lanes=*) noexcept nogil
+cdef size_t weights_size(const evk_lstm *net, size_t lanes=*) noexcept nogil
+cdef void pack_cells(const evk_lstm *net, const real *genome, real *weights) noexcept nogil
+cdef real *step_cells(const evk_lstm *net, const real *weights, const real *x, int64_t t, real *state) noexcept nogil
 
 cdef class Block:
     cdef evk_lstm net
-    cdef size_t n_networks, width, packed, size
+    cdef size_t n_networks, lanes, width, packed, size
     cdef bint apart
-    cdef double[::1] weights, zeros, one, states, phi
-    cdef void load(self, const double[:, :, ::1] genomes, size_t first, size_t n_networks) noexcept nogil
-    cdef void run(self, const double *x, const Runs *runs) noexcept nogil
-    cdef void run_together(self, const double *x, const Runs *runs) noexcept nogil
-    cdef void run_alone(self, const double *x, const Runs *runs, size_t lane) noexcept nogil
-    cdef void fetch(self, const Runs *runs, int64_t k, size_t lane, double *state) noexcept nogil
-    cdef double *state(self, int64_t slot) noexcept nogil
-    cdef double *at(self, int64_t row) noexcept nogil
+    cdef unsigned char[::1] memory
+    # parts of the memory: doubles or floats
+    cdef void *weights
+    cdef void *zeros
+    cdef void *one
+    cdef void *states
+    cdef void *phi
+    cdef void load(self, const real *genomes, size_t n_networks) noexcept nogil
+    cdef void run(self, const real *x, const Runs *runs) noexcept nogil
+    cdef void run_together(self, const real *x, const Runs *runs) noexcept nogil
+    cdef void run_alone(self, const real *x, const Runs *runs, size_t lane) noexcept nogil
+    cdef void fetch(self, const Runs *runs, int64_t k, size_t lane, real *state) noexcept nogil

@@ -1,26 +1,28 @@
+from typing import TypeVar
+
 import numpy as np
 from numpy.typing import NDArray
 
-FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
+Real = TypeVar("Real", np.float64, np.float32)
 
 CELLS: tuple[str, ...]
 
 def population(
-    genomes: FloatArray,
-    x: FloatArray,
+    genomes: NDArray[Real],
+    x: NDArray[Real],
     begin: IntArray,
     end: IntArray,
     parent: IntArray,
     slot: IntArray,
     cell: str,
     gate_bias: tuple[float, ...],
-) -> FloatArray: ...
+) -> NDArray[Real]: ...
 def sequences(
-    genome: FloatArray,
-    x: FloatArray,
+    genome: NDArray[Real],
+    x: NDArray[Real],
     offsets: IntArray,
     cell: str,
     gate_bias: tuple[float, ...],
-    state: FloatArray | None = None,
-) -> tuple[FloatArray, FloatArray]: ...
+    state: NDArray[Real] | None = None,
+) -> tuple[NDArray[Real], NDArray[Real]]: ...

@@ -4,8 +4,8 @@ from libc.string cimport memcpy, memset
 import numpy as np
 
 from evoke._kernels cimport (
-    evk_columns, evk_gram_place, evk_gram_work_size, evk_pinv_work_size, evk_qp, evk_qp_place, evk_qp_work_size,
-    kernels, listening,
+    aligned, evk_columns, evk_gram_place, evk_gram_work_size, evk_pinv_work_size, evk_qp, evk_qp_place,
+    evk_qp_work_size, kernels, listening,
 )
 from evoke._lstm cimport whole_packs
 from evoke._svm cimport make_kernel
@@ -46,8 +46,8 @@ cdef class Readout:
             for h in range(n_cells):
                 self.identity[h * whole_packs(n_cells) + h] = 1.0
             size = evk_pinv_work_size(n, n_cells + 1)
-            self.work = np.empty(size + (n_cells + 1 + self.n_outputs) * n + self.n_outputs * (n_cells + 1))
-            self.right = np.empty(self.train.ld)
+            self.work = aligned(size + (n_cells + 1 + self.n_outputs) * n + self.n_outputs * (n_cells + 1))
+            self.right = aligned(self.train.ld)
             return
         self.kern = make_kernel(
             parameters["kernel"], parameters["gamma"], parameters["coef0"], parameters["degree"]
@@ -55,12 +55,12 @@ cdef class Readout:
         size = evk_gram_work_size(n, n)
         if size == 0:
             raise MemoryError(f"a kernel matrix of {n} rows does not fit")
-        self.gram_work = np.empty(size)
+        self.gram_work = aligned(size)
         if self.kind == 0:
             size = evk_qp_work_size(n, n)
             if size == 0:
                 raise MemoryError(f"a kernel matrix of {n} rows does not fit")
-            self.work = np.empty(size)
+            self.work = aligned(size)
             self.lower, self.upper = parameters["lower"], parameters["upper"]
             self.qp.epsilon, self.qp.tol = parameters["epsilon"], parameters["tol"]
             self.qp.max_iter = parameters["max_iter"]

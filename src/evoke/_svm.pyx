@@ -7,7 +7,7 @@ import threading
 import numpy as np
 
 from evoke._kernels cimport (
-    evk_columns, evk_gram, evk_gram_place, evk_gram_work_size, evk_kernel, evk_poll, evk_qp, evk_qp_place,
+    aligned, evk_columns, evk_gram, evk_gram_place, evk_gram_work_size, evk_kernel, evk_poll, evk_qp, evk_qp_place,
     evk_qp_work_size, kernels, listening,
 )
 
@@ -48,7 +48,7 @@ def _borrow(str name, size_t size):
     if array is not None and size <= len(array):
         delattr(_spare, name)
         return array
-    return np.empty(size)
+    return aligned(size)
 
 
 def _give_back(str name, array):
@@ -74,7 +74,7 @@ cdef class Machine:
         if gram_size == 0 or qp_size == 0:
             raise MemoryError(f"a kernel matrix of {n} rows does not fit")
         self.kernel = make_kernel(kernel, gamma, coef0, degree)
-        self.columns = np.empty(max(1, d) * ld)
+        self.columns = aligned(max(1, d) * ld)
         self.gram_work = self.gram_array = _borrow("gram", gram_size)
         self.qp_work = self.qp_array = _borrow("qp", qp_size)
         cdef evk_columns points
