@@ -101,20 +101,20 @@ def machines(C: float, n: int) -> Candidates:
 def cells(n_max: int, n_cells: int) -> Candidates:
     X = next(iter(lstm.data(n_max < 10).values()))
     genomes = lstm.networks(lstm.N_NETWORKS, problems.N_INPUTS, n_cells) / np.sqrt(n_cells)
-    candidates = {"evoke": lambda _: forward(genomes, X)}
+    candidates = {"evoke": lstm.ours_in(genomes, X, "float32"), "evoke in double": lambda _: forward(genomes, X)}
     if installed("torch"):
-        candidates["PyTorch"] = lstm.torch_candidates(genomes, X, lstm.SINGLE)["nn.LSTM for each network"]
+        candidates["PyTorch"] = lstm.torch_candidates(genomes, X, "float32")["nn.LSTM for each network"]
     return candidates
 
 
 def steps(n_steps: int) -> Candidates:
     genome = lstm.networks(1, problems.N_INPUTS, problems.N_CELLS)[0]
     x = np.random.default_rng(0).choice([-1.0, 1.0], (n_steps, problems.N_INPUTS))
-    candidates = {"evoke": lambda _: forward(genome, x)}
+    candidates = {"evoke": lstm.ours_in(genome, [x], "float32"), "evoke in double": lambda _: forward(genome, x)}
     if n_steps <= LONGEST_FOR_PEERS:
         candidates["NumPy"] = lambda _: reference.forward(genome, x, problems.GATE_BIAS)
         if installed("torch"):
-            theirs = lstm.torch_candidates(genome[None], [x], lstm.SINGLE)
+            theirs = lstm.torch_candidates(genome[None], [x], "float32")
             candidates["PyTorch"] = theirs["nn.LSTM for each network"]
     return candidates
 
