@@ -10,6 +10,14 @@
 #define EVK_LSTM(name) EVK_FN(name)
 #endif
 
+/* Packs of cells by which the gates are behind the sums, and the output behind the gates: what is computed at a time
+ * waits for nothing else of that time. It takes the registers of AVX-512; with fewer it costs more than it gains. */
+#ifdef __AVX512F__
+enum { LAG = 1 };
+#else
+enum { LAG = 0 };
+#endif
+
 #define EVK_INLINE static inline __attribute__((always_inline))
 
 /* net inputs of a cell and of its gates */
@@ -30,42 +38,47 @@ EVK_INLINE pk_nets add_sources(pk_nets net, const real *w, size_t w_stride, cons
     return net;
 }
 
+/* The gates of a pack of cells open: from s(t - 1) to s(t), which is stored; the output gate's value. */
+EVK_INLINE pk open_gates(const evk_lstm *net, pk_nets sums, real *state, pk *s)
+{
+    const pk z = net->cell == EVK_CELL_LSTM ? pk_tanh(sums.z) : sums.z;
+    *s = pk_fma(pk_logistic(sums.f), pk_load(state), pk_mul(pk_logistic(sums.i), z));
+    pk_store(state, *s);
+    return pk_logistic(sums.o);
+}
+
 EVK_INLINE pk output(const evk_lstm *net, pk o, pk s)
 {
     return net->cell == EVK_CELL_LSTM ? pk_mul(o, pk_tanh(s)) : pk_tanh(pk_mul(o, s));
 }
 
 /* One step. The sums run over the sources in the same order whatever the lanes are, so that the bits of a network do
- * not depend on how it is laid out. Three packs of cells are under way: sums of one, gates of the one before, output of
- * the one before that. None waits for another, which keeps the processor busy. */
+ * not depend on how it is laid out. */
 EVK_INLINE void step(const evk_lstm *net, size_t n_packs, const real *w, size_t w_stride, const real *x,
                      size_t x_stride, const real *phi_before, size_t phi_stride, real *state, real *phi)
 {
-    const size_t n_inputs = net->n_inputs, n_cells = net->n_cells;
+    const size_t n_inputs = net->n_inputs, n_cells = net->n_cells, from_cells = n_inputs * 4 * w_stride;
     const pk_nets bias = {pk_set1(0.0), pk_set1((real)net->input_bias), pk_set1((real)net->forget_bias),
                           pk_set1((real)net->output_bias)};
-    pk_nets sums = bias;
-    pk s = pk_set1(0.0), o = pk_set1(0.0);
-    for (size_t c = 0; c <= n_packs; c++, w += (n_inputs + n_cells) * 4 * w_stride) {
-        pk_nets next = bias;
-        if (c < n_packs) {
+    pk_nets sums[1 + LAG] = {bias};
+    pk s[1 + LAG] = {bias.z}, o[1 + LAG] = {bias.z};
+    const ptrdiff_t end = (ptrdiff_t)n_packs;
+    for (ptrdiff_t c = 0; c < end + 2 * LAG; c++) {
+        const ptrdiff_t opened = c - LAG, done = c - 2 * LAG;
+        if (c < end) {
             /* bias, then external inputs, then the cells' last outputs */
-            next = add_sources(next, w, w_stride, x, x_stride, n_inputs);
-            next = add_sources(next, w + n_inputs * 4 * w_stride, w_stride, phi_before, phi_stride, n_cells);
+            sums[LAG] = add_sources(bias, w, w_stride, x, x_stride, n_inputs);
+            sums[LAG] = add_sources(sums[LAG], w + from_cells, w_stride, phi_before, phi_stride, n_cells);
+            w += (n_inputs + n_cells) * 4 * w_stride;
         }
-        const pk s_last = s, o_last = o;
-        if (c > 0) {
-            const pk z = net->cell == EVK_CELL_LSTM ? pk_tanh(sums.z) : sums.z;
-            const pk s_before = pk_load(state + (c - 1) * EVK_LANES);
-            s = pk_fma(pk_logistic(sums.f), s_before, pk_mul(pk_logistic(sums.i), z));
-            o = pk_logistic(sums.o);
-            pk_store(state + (c - 1) * EVK_LANES, s);
-        }
-        if (c > 1)
-            pk_store(phi + (c - 2) * EVK_LANES, output(net, o_last, s_last));
-        sums = next;
+        if (opened >= 0 && opened < end)
+            o[LAG] = open_gates(net, sums[0], state + opened * EVK_LANES, &s[LAG]);
+        if (done >= 0)
+            pk_store(phi + done * EVK_LANES, output(net, o[0], s[0]));
+        sums[0] = sums[LAG];
+        s[0] = s[LAG];
+        o[0] = o[LAG];
     }
-    pk_store(phi + (n_packs - 1) * EVK_LANES, output(net, o, s));
 }
 
 void EVK_LSTM(lstm_networks)(const evk_lstm *net, const real *weights, const real *x, const real *phi_before,
