@@ -1,7 +1,8 @@
-/* A pack of eight doubles, one implementation per instruction set.
+/* A pack that fills a cache line, eight doubles or in files compiled with EVK_SINGLE sixteen floats, one implementation
+ * per instruction set.
  *
- * Every operation is correctly rounded and lane-wise, and the pack is eight wide on every machine, so a kernel written
- * with packs gives the same bits with one 512-bit register, two 256-bit registers or plain C. */
+ * Every operation is correctly rounded and lane-wise, and the pack is as wide on every machine, so a kernel written with
+ * packs gives the same bits with one 512-bit register, two 256-bit registers or plain C. */
 #ifndef EVK_SIMD_H
 #define EVK_SIMD_H
 
@@ -10,85 +11,115 @@
 #include <stdint.h>
 #include <string.h>
 
-#define EVK_LANES 8
-
-typedef double real;
-
 #if defined(__AVX512F__) || defined(__AVX2__)
 #include <immintrin.h>
 #endif
 
+/* What depends on the precision: numbers and their bits, the names of vector types, of their functions (EVK_F) and of
+ * those that see them as integers, and of the functions of C. */
+#ifdef EVK_SINGLE
+#define EVK_LANES 16
+typedef float real;
+typedef uint32_t real_bits;
+#define EVK_MANTISSA 23
+#define EVK_TYPE(bits) __m##bits
+#define EVK_F(prefix, name) prefix##_##name##_ps
+#define EVK_TO_INT(prefix, si) prefix##_castps_##si
+#define EVK_FROM_INT(prefix, si) prefix##_cast##si##_ps
+#define EVK_SHIFT(prefix) prefix##_slli_epi32
+#define EVK_C(name) name##f
+#else
+#define EVK_LANES 8
+typedef double real;
+typedef uint64_t real_bits;
+#define EVK_MANTISSA 52
+#define EVK_TYPE(bits) __m##bits##d
+#define EVK_F(prefix, name) prefix##_##name##_pd
+#define EVK_TO_INT(prefix, si) prefix##_castpd_##si
+#define EVK_FROM_INT(prefix, si) prefix##_cast##si##_pd
+#define EVK_SHIFT(prefix) prefix##_slli_epi64
+#define EVK_C(name) name
+#endif
+
 #if defined(__AVX512F__)
 
-typedef __m512d pk;
-typedef __mmask8 pk_mask;
-static inline pk pk_load(const double *p) { return _mm512_loadu_pd(p); }
-static inline void pk_store(double *p, pk a) { _mm512_storeu_pd(p, a); }
-static inline pk pk_set1(double a) { return _mm512_set1_pd(a); }
-static inline pk pk_add(pk a, pk b) { return _mm512_add_pd(a, b); }
-static inline pk pk_sub(pk a, pk b) { return _mm512_sub_pd(a, b); }
-static inline pk pk_mul(pk a, pk b) { return _mm512_mul_pd(a, b); }
-static inline pk pk_div(pk a, pk b) { return _mm512_div_pd(a, b); }
-static inline pk pk_fma(pk a, pk b, pk c) { return _mm512_fmadd_pd(a, b, c); }
-static inline pk pk_fnma(pk a, pk b, pk c) { return _mm512_fnmadd_pd(a, b, c); }
-static inline pk pk_max(pk a, pk b) { return _mm512_max_pd(a, b); }
-static inline pk pk_min(pk a, pk b) { return _mm512_min_pd(a, b); }
-static inline pk pk_abs(pk a) { return _mm512_abs_pd(a); }
+#define EVK_512(name) EVK_F(_mm512, name)
+typedef EVK_TYPE(512) pk;
+static inline pk pk_load(const real *p) { return EVK_512(loadu)(p); }
+static inline void pk_store(real *p, pk a) { EVK_512(storeu)(p, a); }
+static inline pk pk_set1(real a) { return EVK_512(set1)(a); }
+static inline pk pk_add(pk a, pk b) { return EVK_512(add)(a, b); }
+static inline pk pk_sub(pk a, pk b) { return EVK_512(sub)(a, b); }
+static inline pk pk_mul(pk a, pk b) { return EVK_512(mul)(a, b); }
+static inline pk pk_div(pk a, pk b) { return EVK_512(div)(a, b); }
+static inline pk pk_fma(pk a, pk b, pk c) { return EVK_512(fmadd)(a, b, c); }
+static inline pk pk_fnma(pk a, pk b, pk c) { return EVK_512(fnmadd)(a, b, c); }
+static inline pk pk_max(pk a, pk b) { return EVK_512(max)(a, b); }
+static inline pk pk_min(pk a, pk b) { return EVK_512(min)(a, b); }
+static inline pk pk_abs(pk a) { return EVK_512(abs)(a); }
 static inline pk pk_copysign(pk magnitude, pk sign)
 {
-    return _mm512_or_pd(magnitude, _mm512_and_pd(sign, _mm512_set1_pd(-0.0)));
+    return EVK_512(or)(magnitude, EVK_512 (and)(sign, pk_set1(-(real)0)));
 }
-static inline pk_mask pk_gt(pk a, pk b) { return _mm512_cmp_pd_mask(a, b, _CMP_GT_OQ); }
-static inline pk pk_select(pk_mask m, pk yes, pk no) { return _mm512_mask_blend_pd(m, no, yes); }
-/* 2^n from the low bits of a double holding n + 1023 + 1.5 * 2^52 */
+/* 2^n from the low bits of a number that holds n and the bias of an exponent above 1.5 * 2^EVK_MANTISSA */
 static inline pk pk_exponent(pk biased)
 {
-    return _mm512_castsi512_pd(_mm512_slli_epi64(_mm512_castpd_si512(biased), 52));
+    return EVK_FROM_INT(_mm512, si512)(EVK_SHIFT(_mm512)(EVK_TO_INT(_mm512, si512)(biased), EVK_MANTISSA));
 }
+#ifndef EVK_SINGLE
+typedef __mmask8 pk_mask;
+static inline pk_mask pk_gt(pk a, pk b) { return _mm512_cmp_pd_mask(a, b, _CMP_GT_OQ); }
+static inline pk pk_select(pk_mask m, pk yes, pk no) { return _mm512_mask_blend_pd(m, no, yes); }
+#endif
 
 #elif defined(__AVX2__)
 
-typedef struct { __m256d a, b; } pk;
-typedef struct { __m256d a, b; } pk_mask;
-static inline pk pk_load(const double *p) { return (pk){_mm256_loadu_pd(p), _mm256_loadu_pd(p + 4)}; }
-static inline void pk_store(double *p, pk x)
+#define EVK_256(name) EVK_F(_mm256, name)
+typedef EVK_TYPE(256) pk_half;
+typedef struct { pk_half a, b; } pk;
+static inline pk pk_load(const real *p) { return (pk){EVK_256(loadu)(p), EVK_256(loadu)(p + EVK_LANES / 2)}; }
+static inline void pk_store(real *p, pk x)
 {
-    _mm256_storeu_pd(p, x.a);
-    _mm256_storeu_pd(p + 4, x.b);
+    EVK_256(storeu)(p, x.a);
+    EVK_256(storeu)(p + EVK_LANES / 2, x.b);
 }
-static inline pk pk_set1(double v)
+static inline pk pk_set1(real v)
 {
-    __m256d r = _mm256_set1_pd(v);
+    const pk_half r = EVK_256(set1)(v);
     return (pk){r, r};
 }
 #define EVK_BINARY(name, op) \
     static inline pk name(pk x, pk y) { return (pk){op(x.a, y.a), op(x.b, y.b)}; }
-EVK_BINARY(pk_add, _mm256_add_pd)
-EVK_BINARY(pk_sub, _mm256_sub_pd)
-EVK_BINARY(pk_mul, _mm256_mul_pd)
-EVK_BINARY(pk_div, _mm256_div_pd)
-EVK_BINARY(pk_max, _mm256_max_pd)
-EVK_BINARY(pk_min, _mm256_min_pd)
+EVK_BINARY(pk_add, EVK_256(add))
+EVK_BINARY(pk_sub, EVK_256(sub))
+EVK_BINARY(pk_mul, EVK_256(mul))
+EVK_BINARY(pk_div, EVK_256(div))
+EVK_BINARY(pk_max, EVK_256(max))
+EVK_BINARY(pk_min, EVK_256(min))
 #undef EVK_BINARY
-static inline pk pk_fma(pk x, pk y, pk z)
-{
-    return (pk){_mm256_fmadd_pd(x.a, y.a, z.a), _mm256_fmadd_pd(x.b, y.b, z.b)};
-}
+static inline pk pk_fma(pk x, pk y, pk z) { return (pk){EVK_256(fmadd)(x.a, y.a, z.a), EVK_256(fmadd)(x.b, y.b, z.b)}; }
 static inline pk pk_fnma(pk x, pk y, pk z)
 {
-    return (pk){_mm256_fnmadd_pd(x.a, y.a, z.a), _mm256_fnmadd_pd(x.b, y.b, z.b)};
+    return (pk){EVK_256(fnmadd)(x.a, y.a, z.a), EVK_256(fnmadd)(x.b, y.b, z.b)};
 }
 static inline pk pk_abs(pk x)
 {
-    __m256d sign = _mm256_set1_pd(-0.0);
-    return (pk){_mm256_andnot_pd(sign, x.a), _mm256_andnot_pd(sign, x.b)};
+    const pk_half sign = EVK_256(set1)(-(real)0);
+    return (pk){EVK_256(andnot)(sign, x.a), EVK_256(andnot)(sign, x.b)};
 }
 static inline pk pk_copysign(pk magnitude, pk sign)
 {
-    __m256d bit = _mm256_set1_pd(-0.0);
-    return (pk){_mm256_or_pd(magnitude.a, _mm256_and_pd(sign.a, bit)),
-                _mm256_or_pd(magnitude.b, _mm256_and_pd(sign.b, bit))};
+    const pk_half bit = EVK_256(set1)(-(real)0);
+    return (pk){EVK_256(or)(magnitude.a, EVK_256 (and)(sign.a, bit)),
+                EVK_256(or)(magnitude.b, EVK_256 (and)(sign.b, bit))};
 }
+static inline pk pk_exponent(pk biased)
+{
+    return (pk){EVK_FROM_INT(_mm256, si256)(EVK_SHIFT(_mm256)(EVK_TO_INT(_mm256, si256)(biased.a), EVK_MANTISSA)),
+                EVK_FROM_INT(_mm256, si256)(EVK_SHIFT(_mm256)(EVK_TO_INT(_mm256, si256)(biased.b), EVK_MANTISSA))};
+}
+#ifndef EVK_SINGLE
+typedef struct { pk_half a, b; } pk_mask;
 static inline pk_mask pk_gt(pk x, pk y)
 {
     return (pk_mask){_mm256_cmp_pd(x.a, y.a, _CMP_GT_OQ), _mm256_cmp_pd(x.b, y.b, _CMP_GT_OQ)};
@@ -97,25 +128,20 @@ static inline pk pk_select(pk_mask m, pk yes, pk no)
 {
     return (pk){_mm256_blendv_pd(no.a, yes.a, m.a), _mm256_blendv_pd(no.b, yes.b, m.b)};
 }
-static inline pk pk_exponent(pk biased)
-{
-    return (pk){_mm256_castsi256_pd(_mm256_slli_epi64(_mm256_castpd_si256(biased.a), 52)),
-                _mm256_castsi256_pd(_mm256_slli_epi64(_mm256_castpd_si256(biased.b), 52))};
-}
+#endif
 
 #else /* plain C; fma() is a library call where the base instruction set has none */
 
-typedef struct { double v[EVK_LANES]; } pk;
-typedef struct { uint8_t v[EVK_LANES]; } pk_mask;
+typedef struct { real v[EVK_LANES]; } pk;
 #define EVK_EACH for (int k_ = 0; k_ < EVK_LANES; k_++)
-static inline pk pk_load(const double *p)
+static inline pk pk_load(const real *p)
 {
     pk r;
     memcpy(r.v, p, sizeof r.v);
     return r;
 }
-static inline void pk_store(double *p, pk x) { memcpy(p, x.v, sizeof x.v); }
-static inline pk pk_set1(double a)
+static inline void pk_store(real *p, pk x) { memcpy(p, x.v, sizeof x.v); }
+static inline pk pk_set1(real a)
 {
     pk r;
     EVK_EACH r.v[k_] = a;
@@ -127,7 +153,7 @@ static inline pk pk_set1(double a)
         pk r; \
         EVK_EACH \
         { \
-            double a = x.v[k_], b = y.v[k_]; \
+            real a = x.v[k_], b = y.v[k_]; \
             r.v[k_] = expression; \
         } \
         return r; \
@@ -138,25 +164,38 @@ EVK_BINARY(pk_mul, a *b)
 EVK_BINARY(pk_div, a / b)
 EVK_BINARY(pk_max, a > b ? a : b) /* a NaN in a gives b, as the vector instructions do */
 EVK_BINARY(pk_min, a < b ? a : b)
-EVK_BINARY(pk_copysign, copysign(a, b))
+EVK_BINARY(pk_copysign, EVK_C(copysign)(a, b))
 #undef EVK_BINARY
 static inline pk pk_fma(pk x, pk y, pk z)
 {
     pk r;
-    EVK_EACH r.v[k_] = fma(x.v[k_], y.v[k_], z.v[k_]);
+    EVK_EACH r.v[k_] = EVK_C(fma)(x.v[k_], y.v[k_], z.v[k_]);
     return r;
 }
 static inline pk pk_fnma(pk x, pk y, pk z)
 {
     pk r;
-    EVK_EACH r.v[k_] = fma(-x.v[k_], y.v[k_], z.v[k_]);
+    EVK_EACH r.v[k_] = EVK_C(fma)(-x.v[k_], y.v[k_], z.v[k_]);
     return r;
 }
 static inline pk pk_abs(pk x)
 {
-    EVK_EACH x.v[k_] = fabs(x.v[k_]);
+    EVK_EACH x.v[k_] = EVK_C(fabs)(x.v[k_]);
     return x;
 }
+static inline pk pk_exponent(pk biased)
+{
+    EVK_EACH
+    {
+        real_bits u;
+        memcpy(&u, &biased.v[k_], sizeof u);
+        u <<= EVK_MANTISSA;
+        memcpy(&biased.v[k_], &u, sizeof u);
+    }
+    return biased;
+}
+#ifndef EVK_SINGLE
+typedef struct { uint8_t v[EVK_LANES]; } pk_mask;
 static inline pk_mask pk_gt(pk x, pk y)
 {
     pk_mask m;
@@ -168,21 +207,12 @@ static inline pk pk_select(pk_mask m, pk yes, pk no)
     EVK_EACH no.v[k_] = m.v[k_] ? yes.v[k_] : no.v[k_];
     return no;
 }
-static inline pk pk_exponent(pk biased)
-{
-    EVK_EACH
-    {
-        uint64_t u;
-        memcpy(&u, &biased.v[k_], sizeof u);
-        u <<= 52;
-        memcpy(&biased.v[k_], &u, sizeof u);
-    }
-    return biased;
-}
+#endif
 #undef EVK_EACH
 
 #endif
 
+#ifndef EVK_SINGLE
 /* Largest and smallest lane (no NaN among them): the same whatever the order of comparison. */
 static inline double pk_largest(pk x)
 {
@@ -207,5 +237,7 @@ static inline double pk_sum(pk x)
     pk_store(v, x);
     return ((v[0] + v[4]) + (v[2] + v[6])) + ((v[1] + v[5]) + (v[3] + v[7]));
 }
+
+#endif
 
 #endif

@@ -5,7 +5,7 @@
 #ifndef EVK_VECMATH_SINGLE_H
 #define EVK_VECMATH_SINGLE_H
 
-#include "simd_single.h"
+#include "simd.h"
 
 #define EVK_ROUND 0x1.8p23f /* adding it rounds to the nearest integer and leaves that in the low bits */
 

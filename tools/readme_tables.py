@@ -243,18 +243,41 @@ def newton() -> str:
     return markdown(["Newton steps", *tables[1]["rows"][0]], rows)
 
 
-def solver_before() -> str:
-    """Times of the same problems in the benchmarks of two commits."""
-    wanted = (
-        ("evaluation", "evaluation", "ms (processor)"), ("svc", "core", "core, ms"), ("svc", "SVC", "evoke, ms"),
-    )  # fmt: skip
-    before, after = (load(name)["benchmarks"] for name in ("bench-5e65af6", "bench-aedbb70"))
+def before_and_after(before: str, after: str, wanted: Iterable[tuple[str, str, str]]) -> str:
+    """Times of the same problems in the benchmarks of two commits: of groups, under a label, in a column."""
+    records = [load(name)["benchmarks"] for name in (before, after)]
     rows = [
         [f"{label}: {old['problem']}", bench_cell(old[column]), bench_cell(new[column])]
         for group, label, column in wanted
-        for old, new in zip(*(b[group]["tables"][0]["rows"] for b in (before, after)), strict=True)
+        for old, new in zip(*(record[group]["tables"][0]["rows"] for record in records), strict=True)
     ]
     return markdown(["problem", "before", "after"], rows)
+
+
+def solver_before() -> str:
+    wanted = (
+        ("evaluation", "evaluation", "ms (processor)"), ("svc", "core", "core, ms"), ("svc", "SVC", "evoke, ms"),
+    )  # fmt: skip
+    return before_and_after("bench-5e65af6", "bench-aedbb70", wanted)
+
+
+def kernels_before() -> str:
+    """Forward passes, evaluations and machines, without and with packs under way at a time and aligned arrays."""
+    before, after = "bench-c4d435d", "bench-kernels"
+    rows = before_and_after(before, after, (("evaluation", "evaluation", "ms (processor)"), ("svc", "SVC", "evoke, ms")))
+    old, new = (load(name)["benchmarks"]["lstm"]["tables"] for name in (before, after))
+    forward = [
+        [table["title"], bench_cell(one(table, "evoke")["ms"]), *(bench_cell(one(other, name)["ms"]) for name in OURS)]
+        for table, other in zip(old, new, strict=True)
+    ]
+    return markdown(["forward pass, ms", "before", "after", "after, single precision"], forward) + "\n" + rows
+
+
+OURS = ("evoke, float64", "evoke, float32")
+
+
+def one(table: dict[str, Any], name: str) -> dict[str, Any]:
+    return next(row for row in table["rows"] if row[""] == name)
 
 
 # ---------------------------------------------------------------- real data
@@ -343,6 +366,7 @@ TABLES: dict[str, Callable[[], str]] = {
     "sunspots-free": sunspots_free,
     "newton": newton,
     "solver-before": solver_before,
+    "kernels-before": kernels_before,
     **{f"bench-{group}": bench(group) for group in BENCHMARKS},
 }
 
