@@ -214,6 +214,17 @@ def test_gates_that_are_shut_and_open():
     np.testing.assert_allclose(state[0], [3.0 * np.tanh(1.0)], rtol=1e-15)
 
 
+@pytest.mark.parametrize("n_networks, n_cells", [(None, 1), (3, 1), (3, WIDE)])
+@pytest.mark.parametrize("dtype, size", [(np.float64, 1e200), (np.float32, 1e30)])
+def test_a_state_that_is_infinite_is_refused_though_outputs_are_not(dtype, size, n_networks, n_cells):
+    genome = np.zeros((n_cells, 4 * (1 + n_cells)))
+    genome[-1, 0] = size
+    genome = genome if n_networks is None else np.array([genome] * n_networks)
+    for X in [np.array([[size], [1.0]])], [np.array([[size], [1.0]]), np.zeros((3, 1))]:
+        with pytest.raises(ValueError, match=f"states overflow in {np.dtype(dtype)}"):
+            forward(genome, X, cell="evolino", dtype=dtype)
+
+
 GENOME = np.zeros((2, 12))
 STEPS = np.zeros((3, 1))
 
@@ -246,9 +257,13 @@ STEPS = np.zeros((3, 1))
         (dict(state=np.full((2, 2), -np.inf)), "state must be finite, got -inf"),
         (dict(genome=np.full((2, 12), 1e39), dtype=np.float32), r"genome must be finite in float32, got 1e\+39"),
         (dict(X=[STEPS, STEPS - 1e39], dtype=np.float32), r"X\[1\] must be finite in float32, got -1e\+39"),
-        (dict(dtype=np.float16), "dtype must be float64 or float32, got dtype.'float16'"),
+        (dict(dtype=np.float16), "dtype must be float64 or float32, got <class 'numpy.float16'>"),
         (dict(dtype="single precision"), "dtype must be float64 or float32, got 'single precision'"),
         (dict(dtype=32), "dtype must be float64 or float32, got 32"),
+        (dict(dtype=None), "dtype must be float64 or float32, got None"),
+        (dict(dtype=np.arange(2)), "dtype must be float64 or float32, got array"),
+        (dict(dtype={"names": ["a"]}), "dtype must be float64 or float32, got {'names': .'a'.}"),
+        (dict(X=[STEPS, np.zeros((4, 1), "M8[s]")]), r"X\[1\] must hold real numbers, got dtype datetime64"),
         (dict(genome=np.zeros((5, 2, 12)), return_state=True), r"need a single genome, .* \(5, 2, 12\)"),
         (dict(genome=np.zeros((5, 2, 12)), state=np.zeros((2, 2))), r"need a single genome, .* \(5, 2, 12\)"),
     ],

@@ -116,6 +116,29 @@ def test_no_problem_is_without_end(monkeypatch):
     assert len(rounds) <= _working_sets._MOST_ROUNDS + _working_sets._MOST_TIGHTENED + 2
 
 
+@pytest.mark.parametrize("seed", [1, 2, 3])
+@pytest.mark.parametrize("scale, C, epsilon", [(3e5, 1.0, 0.0), (3e4, 100.0, 0.1), (1e5, 10.0, 0.1)])
+def test_where_rounding_is_in_the_way_all_rows_end_it(scale, C, epsilon, seed):
+    # linear kernels of up to 1e11: rounds with few rows may not reach the tolerance, in however many steps
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(2000, 3))
+    target, bound = np.where(X[:, 0] + 0.3 * rng.normal(size=2000) > 0.0, 1.0, -1.0), np.full(2000, C)
+    problem = scale * X, target, -bound, bound
+    (expected, _), (found, _) = both(problem, epsilon, ("linear", 1.0, 0.0, 3), max_iter=2_000_000, tol=1e-3)
+    assert found["n_iter"] < 20_000
+    assert found["gap"] < 5.0 * expected["gap"]
+
+
+def test_a_first_set_in_which_nothing_can_be_moved(recwarn):
+    rng = np.random.default_rng(0)
+    X, target, lower, upper = classes(rng, 2000, 5.0)
+    first = np.linspace(0, 1999, 1000).astype(int)
+    lower[first] = upper[first] = 0.0
+    (expected, _), (found, _) = both((X, target, lower, upper))
+    assert found["objective"] == pytest.approx(expected["objective"], rel=1e-5)
+    assert not recwarn.list
+
+
 @pytest.mark.parametrize("Machine", [SVC, SVR])
 def test_the_estimators_use_them_from_many_rows_on(Machine, monkeypatch):
     rng = np.random.default_rng(5)

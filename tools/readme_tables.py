@@ -264,7 +264,8 @@ def solver_before() -> str:
 def kernels_before() -> str:
     """Forward passes, evaluations and machines, without and with packs under way at a time and aligned arrays."""
     before, after = "bench-c4d435d", "bench-kernels"
-    rows = before_and_after(before, after, (("evaluation", "evaluation", "ms (processor)"), ("svc", "SVC", "evoke, ms")))
+    wanted = (("evaluation", "evaluation", "ms (processor)"), ("svc", "SVC", "evoke, ms"))
+    rows = before_and_after(before, after, wanted)
     old, new = (load(name)["benchmarks"]["lstm"]["tables"] for name in (before, after))
     forward = [
         [table["title"], bench_cell(one(table, "evoke")["ms"]), *(bench_cell(one(other, name)["ms"]) for name in OURS)]

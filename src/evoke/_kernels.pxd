@@ -32,7 +32,7 @@ cdef extern from "dispatch.h" nogil:
         int64_t max_iter, n_iter
         double *beta
         double *residual
-        double bias, objective, gap, violation
+        double bias, objective, gap, violation, resolution
         int32_t converged
 
     ctypedef struct evk_poll:

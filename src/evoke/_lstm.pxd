@@ -24,7 +24,7 @@ cdef real *step_cells(const evk_lstm *net, const real *weights, const real *x, i
 cdef class Block:
     cdef evk_lstm net
     cdef size_t n_networks, lanes, width, packed, size
-    cdef bint apart
+    cdef bint apart, finite
     cdef unsigned char[::1] memory
     # parts of the memory: doubles or floats
     cdef void *weights
@@ -33,7 +33,7 @@ cdef class Block:
     cdef void *states
     cdef void *phi
     cdef void load(self, const real *genomes, size_t n_networks) noexcept nogil
-    cdef void run(self, const real *x, const Runs *runs) noexcept nogil
-    cdef void run_together(self, const real *x, const Runs *runs) noexcept nogil
-    cdef void run_alone(self, const real *x, const Runs *runs, size_t lane) noexcept nogil
+    cdef int run(self, const real *x, const Runs *runs) except -1 nogil
+    cdef int run_together(self, const real *x, const Runs *runs) except -1 nogil
+    cdef int run_alone(self, const real *x, const Runs *runs, size_t lane) except -1 nogil
     cdef void fetch(self, const Runs *runs, int64_t k, size_t lane, real *state) noexcept nogil

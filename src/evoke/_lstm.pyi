@@ -17,6 +17,7 @@ def population(
     slot: IntArray,
     cell: str,
     gate_bias: tuple[float, ...],
+    refuse_overflow: bool = False,
 ) -> NDArray[Real]: ...
 def sequences(
     genome: NDArray[Real],

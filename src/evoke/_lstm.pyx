@@ -13,6 +13,7 @@ cdef enum:
     HALF_PACK = 32
     MOST_LANES = 16
     STEPS_BETWEEN_SIGNALS = 32768
+    ROWS_BETWEEN_SIGNALS = 4096
     LARGEST_BLOCK = 786432  # bytes of the weights of a block: beyond it one network at a time is faster
 
 CELLS = ("lstm", "evolino")
@@ -25,6 +26,12 @@ cdef evk_lstm make_net(Py_ssize_t n_inputs, Py_ssize_t n_cells, str cell, gate_b
     net.cell = CELLS.index(cell)
     net.input_bias, net.forget_bias, net.output_bias = gate_bias
     return net
+
+
+cdef int check_columns(Py_ssize_t n, Py_ssize_t n_inputs, Py_ssize_t n_cells) except -1:
+    if n != 4 * (n_inputs + n_cells):
+        raise ValueError(f"genome has {n} columns, expected {4 * (n_inputs + n_cells)}")
+    return 0
 
 
 cdef size_t whole_packs(size_t n, size_t lanes=8) noexcept nogil:
@@ -118,6 +125,19 @@ cdef void unpack_networks(const real *packs, size_t n, size_t n_networks, real *
             out[lane * n + k] = packs[k * (PACK // sizeof(real)) + lane]
 
 
+cdef bint all_finite(const real *values, size_t n) noexcept nogil:
+    cdef size_t k
+    cdef real zero = 0.0
+    for k in range(n):
+        zero += 0.0 * values[k]  # NaN from there on, where a value is not finite
+    return zero == 0.0
+
+
+cdef int check_signals() except -1 with gil:
+    PyErr_CheckSignals()
+    return 0
+
+
 cdef class Block:
     """As many networks as a pack has lanes, their states where runs end, and their activations phi[row][cell][lane].
 
@@ -154,16 +174,17 @@ cdef class Block:
         for lane in range(n_networks):
             pack_cells(&self.net, genomes + lane * size, <real *>self.weights + lane * self.size)
 
-    cdef void run(self, const real *x, const Runs *runs) noexcept nogil:
-        """Activations of all rows x[row][input]."""
+    cdef int run(self, const real *x, const Runs *runs) except -1 nogil:
+        """Activations of all rows x[row][input]. Long runs hear Ctrl-C."""
         cdef size_t lane
+        self.finite = True
         if not self.apart:
-            self.run_together(x, runs)
-            return
+            return self.run_together(x, runs)
         for lane in range(self.n_networks):
             self.run_alone(x, runs, lane)
+        return 0
 
-    cdef void run_together(self, const real *x, const Runs *runs) noexcept nogil:
+    cdef int run_together(self, const real *x, const Runs *runs) except -1 nogil:
         cdef real *states = <real *>self.states + self.width
         cdef real *phi = <real *>self.phi
         cdef const real *before
@@ -185,8 +206,12 @@ cdef class Block:
                 step_networks(&self.net, <const real *>self.weights, x + <size_t>row * self.net.n_inputs, before, state,
                               now)
                 before = now
+                if row % ROWS_BETWEEN_SIGNALS == 0:
+                    check_signals()
+            self.finite = self.finite and all_finite(state, self.width)
+        return 0
 
-    cdef void run_alone(self, const real *x, const Runs *runs, size_t lane) noexcept nogil:
+    cdef int run_alone(self, const real *x, const Runs *runs, size_t lane) except -1 nogil:
         cdef const real *weights = <const real *>self.weights + lane * self.size
         cdef real *states = <real *>self.states + self.width
         cdef real *phi = <real *>self.phi
@@ -202,7 +227,11 @@ cdef class Block:
             for row in range(runs.begin[k], runs.end[k]):
                 now = step_cells(&self.net, weights, x + <size_t>row * self.net.n_inputs, row - runs.begin[k], state)
                 put_lane(now, self.net.n_cells, phi + row * <int64_t>self.width, lane)
+                if row % ROWS_BETWEEN_SIGNALS == 0:
+                    check_signals()
             put_lane(state, self.net.n_cells, states + runs.slot[k] * <int64_t>self.width, lane)
+            self.finite = self.finite and all_finite(state, self.net.n_cells)
+        return 0
 
     cdef void fetch(self, const Runs *runs, int64_t k, size_t lane, real *state) noexcept nogil:
         """Where one network is at the end of run k, as `step_cells` goes on from it."""
@@ -212,9 +241,10 @@ cdef class Block:
 
 
 cdef _population(const real[:, :, ::1] genomes, const real[:, ::1] x, const Runs *runs, Py_ssize_t n_slots, str cell,
-                 gate_bias):
+                 gate_bias, bint refuse_overflow):
     cdef Py_ssize_t n_networks = genomes.shape[0], n_rows = x.shape[0], n_cells = genomes.shape[1]
     dtype = np.float64 if real is double else np.float32
+    check_columns(genomes.shape[2], x.shape[1], n_cells)
     result = np.empty((n_networks, n_rows, n_cells), dtype)
     if result.size == 0:
         return result
@@ -229,12 +259,17 @@ cdef _population(const real[:, :, ::1] genomes, const real[:, ::1] x, const Runs
             block.load(&genomes[first, 0, 0], here)
             block.run(&x[0, 0], runs)
             unpack_networks(phi, n_rows * n_cells, here, &out[first, 0, 0])
+        if refuse_overflow and not block.finite:
+            raise OverflowError
     return result
 
 
 def population(genomes not None, x not None, const int64_t[::1] begin not None, const int64_t[::1] end not None,
-               const int64_t[::1] parent not None, const int64_t[::1] slot not None, str cell, gate_bias):
-    """Activations (n_networks, n_rows, n_cells) of many networks on the same rows, in the precision of the genomes."""
+               const int64_t[::1] parent not None, const int64_t[::1] slot not None, str cell, gate_bias,
+               bint refuse_overflow=False):
+    """Activations (n_networks, n_rows, n_cells) of many networks on the same rows, in the precision of the genomes.
+
+    OverflowError, if asked for, where a run ends in a state that is not finite."""
     cdef Runs runs
     runs.n = begin.shape[0]
     runs.begin, runs.end, runs.parent, runs.slot = &begin[0], &end[0], &parent[0], &slot[0]
@@ -242,8 +277,8 @@ def population(genomes not None, x not None, const int64_t[::1] begin not None, 
     for k in range(<Py_ssize_t>runs.n):
         n_slots = max(n_slots, slot[k] + 1)
     if genomes.dtype == np.float32:
-        return _population[float](genomes, x, &runs, n_slots, cell, gate_bias)
-    return _population[double](genomes, x, &runs, n_slots, cell, gate_bias)
+        return _population[float](genomes, x, &runs, n_slots, cell, gate_bias, refuse_overflow)
+    return _population[double](genomes, x, &runs, n_slots, cell, gate_bias, refuse_overflow)
 
 
 cdef struct Side:
@@ -297,12 +332,11 @@ cdef _sequences(const real[:, ::1] genome, const real[:, ::1] x, const int64_t[:
     cdef Py_ssize_t n_cells = genome.shape[0], n_rows = x.shape[0], n_sequences = offsets.shape[0] - 1
     cdef evk_lstm net = make_net(x.shape[1], n_cells, cell, gate_bias)
     dtype = np.float64 if real is double else np.float32
-    if genome.shape[1] != 4 * (x.shape[1] + n_cells):
-        raise ValueError(f"genome has {genome.shape[1]} columns, expected {4 * (x.shape[1] + n_cells)}")
+    check_columns(genome.shape[1], x.shape[1], n_cells)
     if state is not None and state.shape != (n_sequences, 2, n_cells):
         raise ValueError(f"state must have shape {(n_sequences, 2, n_cells)}")
     result = np.empty((n_rows, n_cells), dtype)
-    final = np.zeros((n_sequences, 2, n_cells), dtype) if state is None else np.array(state, dtype)
+    final = np.zeros((n_sequences, 2, n_cells), dtype) if state is None else np.array(state, dtype, order="C")
     if n_rows == 0 or n_sequences == 0:
         return result, final
     cdef real[:, ::1] out = result

@@ -14,6 +14,7 @@ from evoke._kernels cimport (
 cdef enum:
     LANES = 8
     FILL_AT_ONCE = 128       # rows up to which the whole Gram matrix is computed before the first step
+    LEAST_FACE = 256         # half a megabyte, however small the cache: without Newton steps a fit may not end
     FACE_CAPACITY = 2048     # free variables that Newton steps can hold; more are left to SMO
     WORK_BETWEEN_SIGNALS = 20000000
     LARGEST_SPARE = 1 << 20  # doubles: 8 MiB, which is 1000 rows
@@ -69,7 +70,7 @@ cdef class Machine:
         cdef size_t n = x.shape[0], d = x.shape[1]
         cdef size_t ld = (n + LANES - 1) // LANES * LANES
         cdef size_t n_slots = min(n, max(<size_t>2, cache_bytes // (8 * ld)))
-        cdef size_t face = min(n, <size_t>FACE_CAPACITY, n_slots)
+        cdef size_t face = min(n, <size_t>FACE_CAPACITY, max(n_slots, <size_t>LEAST_FACE))
         cdef size_t gram_size = evk_gram_work_size(n, n_slots), qp_size = evk_qp_work_size(n, face)
         if gram_size == 0 or qp_size == 0:
             raise MemoryError(f"a kernel matrix of {n} rows does not fit")
@@ -118,6 +119,10 @@ cdef class Machine:
     def result(self):
         return {"bias": self.qp.bias, "objective": self.qp.objective, "gap": self.qp.gap,
                 "violation": self.qp.violation, "n_iter": self.qp.n_iter, "converged": bool(self.qp.converged)}
+
+    def resolution(self):
+        """How far rounding blurs the residuals of the solution last seen: violations below it mean nothing."""
+        return self.qp.resolution
 
     def solve(self, const double[::1] target not None, const double[::1] lower not None,
               const double[::1] upper not None, double epsilon, double tol, int64_t max_iter,

@@ -12,6 +12,7 @@ _LARGEST_SHARE, _ROUNDS_TO_GROW = 0.25, 8  # a set is at most this share of all 
 _MOST_ROUNDS = 50  # then all rows
 _MOST_TIGHTENED = 6
 _MARGIN = 0.05  # of the violation, times the rounds so far
+_STEPS_A_ROW = 100  # of a set; one that takes more is lost in rounding
 _MOSTLY_FREE = 0.6  # such a share of free variables in the first set: there is little to leave out
 
 
@@ -23,8 +24,8 @@ class WorkingSets:
     that violate the optimality conditions of the whole problem, the worst ones if they are many. The steps of a round
     run over the rows of the set alone, and its kernel matrix mostly fits the cache.
 
-    A set always holds the pair that violates the conditions most, so every round lowers the objective; after many
-    rounds the set is all rows, so there is an end.
+    A set always holds the pair that violates the conditions most, so every round lowers the objective but for rounding.
+    Where that gets in the way, and after many rounds, the set is all rows, and there is an end.
     """
 
     def __init__(self, X, kernel, gamma, coef0, degree, cache_bytes):
@@ -32,8 +33,7 @@ class WorkingSets:
 
     def certify(self, target, lower, upper, epsilon, tol, beta):
         """Bias, objective and gap of a solution."""
-        # a row at a time, each once: there is nothing to keep
-        return _svm.Machine(self.X, *self.kernel, 0).certify(target, lower, upper, epsilon, tol, beta)
+        return self._certify(target, lower, upper, epsilon, tol, beta)[0]
 
     def solve(self, target, lower, upper, epsilon, tol, max_iter, beta):
         """Optimise from `beta` (feasible), which takes the solution. Returns the certificate."""
@@ -42,27 +42,40 @@ class WorkingSets:
         rows = np.linspace(0, n - 1, max(_FIRST_SET, n // _FIRST_SHARE)).astype(np.intp)
         n_rounds = n_tightened = 0
         while True:
-            found = self._solve_set(rows, residual, lower, upper, epsilon, tol_now, max_iter - n_iter, beta)
+            left = max_iter - n_iter
+            most = left if len(rows) == n else min(left, _STEPS_A_ROW * len(rows))
+            before = beta[rows]
+            found = self._solve_set(rows, residual, lower, upper, epsilon, tol_now, most, beta)
             n_iter += found["n_iter"]
             n_rounds += 1
+            lost = most < left and found["n_iter"] >= most
+            if lost:
+                beta[rows] = before
             # gain of raising and cost of lowering a coefficient; at a bound it cannot be moved
             up = np.where(beta < upper, residual + np.where(beta < 0.0, epsilon, -epsilon), -np.inf)
             low = np.where(beta > lower, residual + np.where(beta > 0.0, -epsilon, epsilon), np.inf)
-            stuck = n_rounds > 1 and found["n_iter"] == 0  # what is left is rounding
-            done = len(rows) == n or n_iter >= max_iter or stuck
-            if done or not up.max() - low.min() > tol_now:
-                whole = self.certify(target, lower, upper, epsilon, tol, beta) | {"n_iter": n_iter}
+            done = len(rows) == n or n_iter >= max_iter
+            blurred = refresh = not done and (lost or (n_rounds > 1 and found["n_iter"] == 0))
+            if done or not (blurred or up.max() - low.min() > tol_now):
+                whole, resolution = self._certify(target, lower, upper, epsilon, tol, beta)
                 loose = whole["violation"] > tol or whole["gap"] > tol * max(1.0, whole["objective"])
-                if done or not loose or n_tightened == _MOST_TIGHTENED:
-                    return whole
+                if done or not loose:
+                    return whole | {"n_iter": n_iter}
                 # as the machine does: with a large C a small violation may leave a large gap
                 n_tightened, tol_now = n_tightened + 1, 0.1 * tol_now
-                residual = target - self._function(np.arange(n), np.arange(n), beta)
+                blurred, refresh = n_tightened > _MOST_TIGHTENED or tol_now < resolution, True
             free = (beta != 0.0) & (beta > lower) & (beta < upper)
-            if n_rounds == _MOST_ROUNDS or (n_rounds == 1 and np.mean(free[rows]) > _MOSTLY_FREE):
-                rows = np.arange(n)
+            if blurred or n_rounds == _MOST_ROUNDS or (n_rounds == 1 and np.mean(free[rows]) > _MOSTLY_FREE):
+                rows, tol_now = np.arange(n), tol
             else:
                 rows = self._next(free, up, low, found["bias"], n_rounds)
+            if refresh:
+                residual = target - self._function(np.arange(n), np.arange(n), beta)
+
+    def _certify(self, target, lower, upper, epsilon, tol, beta):
+        # a row at a time, each once: there is nothing to keep
+        machine = _svm.Machine(self.X, *self.kernel, 0)
+        return machine.certify(target, lower, upper, epsilon, tol, beta), machine.resolution()
 
     def _solve_set(self, rows, residual, lower, upper, epsilon, tol, max_iter, beta):
         before = beta[rows]
@@ -75,7 +88,8 @@ class WorkingSets:
         return found
 
     def _next(self, free, up, low, bias, n_rounds):
-        off = np.maximum(up - bias, bias - low)
+        # a set in which nothing can be moved has no bias, and infinite is as good as any
+        off = np.maximum(up - bias, bias - low) if np.isfinite(bias) else np.full(len(free), np.inf)
         off[free] = off[[up.argmax(), low.argmin()]] = np.inf
         # those that are close to a violation too, the more the longer it takes, else they come one after the other
         rows = np.flatnonzero(off > -_MARGIN * n_rounds * max(0.0, up.max() - low.min()))
