@@ -8,6 +8,10 @@ Real = TypeVar("Real", np.float64, np.float32)
 
 CELLS: tuple[str, ...]
 
+def finite(array: NDArray[Real]) -> bool: ...
+def end_to_end(
+    X: list[NDArray[Real]], n_inputs: int, dtype: np.dtype[Real]
+) -> tuple[NDArray[Real], IntArray] | None: ...
 def population(
     genomes: NDArray[Real],
     x: NDArray[Real],

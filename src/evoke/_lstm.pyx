@@ -1,6 +1,7 @@
 """LSTM forward pass: typed loops over blocks of networks (or of sequences) around the C step, in either precision.
 
 A pack of lanes fills a cache line: eight doubles, or sixteen floats."""
+from cpython.buffer cimport PyBUF_C_CONTIGUOUS, PyBUF_FORMAT, PyBuffer_Release, PyObject_GetBuffer
 from cpython.exc cimport PyErr_CheckSignals
 from libc.string cimport memcpy, memset
 
@@ -126,11 +127,60 @@ cdef void unpack_networks(const real *packs, size_t n, size_t n_networks, real *
 
 
 cdef bint all_finite(const real *values, size_t n) noexcept nogil:
-    cdef size_t k
-    cdef real zero = 0.0
+    cdef real zero[8]  # the compiler makes a vector of them; NaN from a value on that is not finite
+    cdef size_t k, j
+    for j in range(8):
+        zero[j] = 0.0
+    for k in range(n // 8):
+        for j in range(8):
+            zero[j] += <real>0.0 * values[8 * k + j]
+    for k in range(n // 8 * 8, n):
+        zero[0] += <real>0.0 * values[k]
+    for j in range(1, 8):
+        zero[0] += zero[j]
+    return zero[0] == 0.0
+
+
+def finite(array):
+    """Whether all numbers of a contiguous array of doubles or floats are finite."""
+    cdef Py_buffer view
+    cdef bint answer
+    PyObject_GetBuffer(array, &view, PyBUF_C_CONTIGUOUS)
+    if view.itemsize == sizeof(double):
+        answer = all_finite(<const double *>view.buf, view.len // sizeof(double))
+    else:
+        answer = all_finite(<const float *>view.buf, view.len // sizeof(float))
+    PyBuffer_Release(&view)
+    return answer
+
+
+def end_to_end(list X not None, Py_ssize_t n_inputs, dtype):
+    """Rows of arrays (T_i, n_inputs) of this dtype end to end, and where each begins and ends.
+
+    None where one is anything else, or empty, or holds what is not finite."""
+    cdef Py_ssize_t n = len(X), k
+    cdef char code = ord(dtype.char)
+    cdef Py_buffer view
+    cdef bint fits
+    plain = np.ndarray
+    offsets = np.zeros(n + 1, dtype=np.int64)
+    cdef int64_t[::1] ends = offsets
     for k in range(n):
-        zero += 0.0 * values[k]  # NaN from there on, where a value is not finite
-    return zero == 0.0
+        if type(X[k]) is not plain:
+            return None
+        try:
+            PyObject_GetBuffer(X[k], &view, PyBUF_C_CONTIGUOUS | PyBUF_FORMAT)
+        except (ValueError, BufferError):  # not contiguous, or of a type that no buffer has
+            return None
+        fits = view.ndim == 2 and view.format[0] == code and view.format[1] == 0
+        fits = fits and view.shape[0] > 0 and view.shape[1] == n_inputs
+        if fits:
+            ends[k + 1] = ends[k] + view.shape[0]
+        PyBuffer_Release(&view)
+        if not fits:
+            return None
+    rows = np.concatenate(X)
+    return (rows, offsets) if finite(rows) else None
 
 
 cdef int check_signals() except -1 with gil:

@@ -9,15 +9,15 @@ from evoke.sequences import to_array
 __all__ = ["forward"]
 
 GATE_BIAS = (0.0, 1.5, -1.5)
-DTYPES = frozenset([np.dtype(np.float64), np.dtype(np.float32)])
+DTYPES = (np.dtype(np.float64), np.dtype(np.float32))
 
 
 def _dtype(value):
     try:
-        dtype = np.dtype(value)
+        dtype = None if value is None else np.dtype(value)
     except (TypeError, ValueError):
         dtype = None
-    if value is None or dtype not in DTYPES:
+    if dtype is None or dtype not in DTYPES:  # NumPy takes None for float64
         raise ValueError(f"dtype must be float64 or float32, got {value!r}")
     return dtype
 
@@ -37,7 +37,7 @@ def _array(name, value, ndims, dtype=np.float64):
     if given.ndim not in ndims:
         raise ValueError(f"{name} must be {' or '.join(f'{n}-D' for n in ndims)}, got shape {given.shape}")
     array = _cast(given, dtype)
-    if not np.isfinite(array).all():
+    if not _lstm.finite(array):
         where = "" if dtype == np.float64 else f" in {np.dtype(dtype)}"
         raise ValueError(f"{name} must be finite{where}, got {given[~np.isfinite(array)][0]}")
     return array
@@ -61,17 +61,14 @@ def _sequence(name, value, n_inputs, dtype):
 
 def _end_to_end(X, n_inputs, dtype):
     """All steps of the sequences X, checked, and where each begins and ends."""
-    plain = set(map(type, X)) == {np.ndarray} and DTYPES.issuperset(x.dtype for x in X)
-    if plain and {x.shape[1:] for x in X} == {(n_inputs,)} and all(map(len, X)):
-        x = _cast(np.concatenate(X), dtype)
-        if np.isfinite(x).all():  # all are checked at once; if one is wrong, the way below says which
-            return x, _offsets(X)
+    X = list(X)
+    for given in DTYPES:
+        if (quick := _lstm.end_to_end(X, n_inputs, given)) is not None:
+            x = _cast(quick[0], dtype)
+            if _lstm.finite(x):
+                return x, quick[1]
     X = [_sequence(f"X[{k}]", x, n_inputs, dtype) for k, x in enumerate(X)]
-    return np.concatenate(X), _offsets(X)
-
-
-def _offsets(X):
-    return np.array([0, *itertools.accumulate(map(len, X))])
+    return np.concatenate(X), np.array([0, *itertools.accumulate(map(len, X))])
 
 
 def forward(
