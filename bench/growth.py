@@ -22,6 +22,7 @@ from evoke.svm import SVC
 
 Candidates = dict[str, Callable[[int], Any]]
 
+SINGLE = "; evoke and PyTorch in single precision"
 ROUNDS, LARGE = 3, 5000  # from LARGE rows on a single round, after two that warm up: ThunderSVM takes long
 LONGEST_FOR_PEERS = 20_000  # steps: beyond it, seconds
 NOTE = """Medians. The exponent is the slope of the logarithms over the upper half of the sizes, where what a call
@@ -37,9 +38,9 @@ def run(settings: Settings) -> Report:
         for size, row in zip(rows["size"], rows["ThunderSVM"], strict=True) if "ThunderSVM" in rows else ():
             label = f"ThunderSVM / evoke, SVC n={size}, C={C}"
             report.targets.append(Target.at_least(label, 1.0, row / rows["evoke"][rows["size"].index(size)]))
-    grow(report, "cells", f"Cells: {lstm.N_NETWORKS} networks, 175 steps, milliseconds",
+    grow(report, "cells", f"Cells: {lstm.N_NETWORKS} networks, 175 steps, milliseconds{SINGLE}",
          (2, 4) if quick else (2, 5, 10, 20, 50, 100), partial(cells, 2 if quick else 10))  # fmt: skip
-    grow(report, "steps", "Steps: one network of 5 cells, milliseconds",
+    grow(report, "steps", f"Steps: one network of 5 cells, milliseconds{SINGLE}, NumPy in double",
          (50, 100) if quick else (1000, 10_000, 100_000, 1_000_000), steps)  # fmt: skip
     grow(report, "population", "Networks of a whole evaluation, N = 10, milliseconds",
          (8, 16) if quick else (8, 40, 200, 1000, 10_000), partial(population, 4 if quick else 10))  # fmt: skip
