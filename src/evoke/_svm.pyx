@@ -63,7 +63,7 @@ cdef class Machine:
     cdef evk_gram gram
     cdef evk_qp qp
     cdef double[::1] columns, gram_work, qp_work
-    cdef object gram_array, qp_array  # what the views look at; None where memory ran out
+    cdef object columns_array, gram_array, qp_array  # what the views look at; None where memory ran out
 
     def __cinit__(self, const double[:, ::1] x not None, str kernel, double gamma, double coef0, int degree,
                   size_t cache_bytes):
@@ -75,7 +75,7 @@ cdef class Machine:
         if gram_size == 0 or qp_size == 0:
             raise MemoryError(f"a kernel matrix of {n} rows does not fit")
         self.kernel = make_kernel(kernel, gamma, coef0, degree)
-        self.columns = aligned(max(1, d) * ld)
+        self.columns = self.columns_array = _borrow("columns", max(1, d) * ld)
         self.gram_work = self.gram_array = _borrow("gram", gram_size)
         self.qp_work = self.qp_array = _borrow("qp", qp_size)
         cdef evk_columns points
@@ -92,6 +92,8 @@ cdef class Machine:
             kernels.gram_diagonal(&self.gram)
 
     def __del__(self):
+        if self.columns_array is not None:
+            _give_back("columns", self.columns_array)
         if self.gram_array is not None:
             _give_back("gram", self.gram_array)
         if self.qp_array is not None:
