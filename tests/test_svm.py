@@ -11,7 +11,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import SVC as Reference
 
-from evoke.svm import SVC, solve
+from evoke.svm import SVC, SVR, solve
 from oracle import svm as oracle
 
 KERNELS = {
@@ -136,6 +136,17 @@ def test_little_memory_for_the_kernel_matrix():
     for other in found[1:]:
         assert other.converged[0]
         assert_allclose(other.objective, found[0].objective, rtol=1e-4)
+
+
+def test_little_memory_leaves_room_for_newton_steps(recwarn):
+    # without them SMO runs into max_iter here, whatever the kernel matrix
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(1499, 2))
+    y = X[:, 0] + 0.3 * rng.normal(size=1499)
+    little, much = (SVR(kernel="linear", C=1e3, cache_size=size).fit(X, y) for size in (0.01, 200))
+    assert not recwarn.list
+    assert_array_equal(little.n_iter_, much.n_iter_)
+    assert_allclose(little.predict(X), much.predict(X), rtol=1e-9)
 
 
 # --- parity with scikit-learn ---
