@@ -15,8 +15,6 @@ static inline pk integer_power(pk base, int32_t exponent)
     return result;
 }
 
-#define EVK_INLINE static inline __attribute__((always_inline))
-
 /* Packs of points whose sums lie in registers at a time: the processor works on several chains of operations at once. */
 #ifdef __AVX512F__
 enum { BAND = 8 };

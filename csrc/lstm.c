@@ -18,8 +18,6 @@ enum { LAG = 1 };
 enum { LAG = 0 };
 #endif
 
-#define EVK_INLINE static inline __attribute__((always_inline))
-
 /* net inputs of a cell and of its gates */
 typedef struct { pk z, i, f, o; } pk_nets;
 

@@ -15,6 +15,8 @@
 #include <immintrin.h>
 #endif
 
+#define EVK_INLINE static inline __attribute__((always_inline))
+
 /* What depends on the precision: numbers and their bits, the names of vector types, of their functions (EVK_F) and of
  * those that see them as integers, and of the functions of C. */
 #ifdef EVK_SINGLE

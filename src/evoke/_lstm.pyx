@@ -256,7 +256,7 @@ cdef class Block:
                 step_networks(&self.net, <const real *>self.weights, x + <size_t>row * self.net.n_inputs, before, state,
                               now)
                 before = now
-                if row % ROWS_BETWEEN_SIGNALS == 0:
+                if (row + 1) % ROWS_BETWEEN_SIGNALS == 0:
                     check_signals()
             self.finite = self.finite and all_finite(state, self.width)
         return 0
@@ -277,7 +277,7 @@ cdef class Block:
             for row in range(runs.begin[k], runs.end[k]):
                 now = step_cells(&self.net, weights, x + <size_t>row * self.net.n_inputs, row - runs.begin[k], state)
                 put_lane(now, self.net.n_cells, phi + row * <int64_t>self.width, lane)
-                if row % ROWS_BETWEEN_SIGNALS == 0:
+                if (row + 1) % ROWS_BETWEEN_SIGNALS == 0:
                     check_signals()
             put_lane(state, self.net.n_cells, states + runs.slot[k] * <int64_t>self.width, lane)
             self.finite = self.finite and all_finite(state, self.net.n_cells)
