@@ -13,9 +13,10 @@ from joblib import parallel_config
 from paired import Quartiles, paired
 from report import Report, Settings, Table
 
-from evoke.evaluation import Points, Problem
-from evoke.parallel import evaluator
-from evoke.sequences import as_sequences, share_prefixes
+from evoke.evolution.problem import Points, Problem
+from evoke.evolution.workers import evaluator
+from evoke.sequences.containers import as_sequences
+from evoke.sequences.prefixes import share_prefixes
 
 NOTE = """Wall time of a generation of 200 networks of the tuned preset's first population. Overhead: what a generation
 takes on two workers whose networks read a single step, less the time of that in this process. 1 worker is this

@@ -7,8 +7,8 @@ import problems
 from paired import paired
 from report import Report, Settings, Table
 
-from evoke import _lstm, _svm
-from evoke.evaluation import evaluate
+from evoke._core import lstm, qp
+from evoke.evolution.evaluation import evaluate
 
 NOTE = """The parts are timed through the separate functions of the core, one network after the other for all but the
 forward pass. The fused evaluation does the same work without copying results out, and without a Python call for each
@@ -36,11 +36,11 @@ def parts(problem, genomes):
     kernel = readout.kernel, readout.gamma, readout.coef0, readout.degree
     forward = genomes, problem.runs.rows, *problem.runs.table, problem.cell, problem.gate_bias
     lower, upper = readout.boxes(train.targets, train.weights)
-    phi = _lstm.population(*forward)
+    phi = lstm.population(*forward)
     rows = [np.ascontiguousarray(p[train.rows]) for p in phi]
     held_out = [np.ascontiguousarray(p[test.rows]) for p in phi]
     cache = 8 * len(train.rows) * (len(train.rows) + 8)
-    machines = [_svm.Machine(r, *kernel, cache) for r in rows]
+    machines = [qp.Machine(r, *kernel, cache) for r in rows]
     outputs = range(len(train.targets))
     betas = np.zeros((len(genomes), *train.targets.shape))
 
@@ -52,7 +52,7 @@ def parts(problem, genomes):
 
     def gram():
         for p in phi:
-            _svm.gram(p[train.rows], *kernel)
+            qp.gram(p[train.rows], *kernel)
 
     solve()
     fitted = [np.ascontiguousarray(beta.T) for beta in betas]
@@ -60,10 +60,10 @@ def parts(problem, genomes):
 
     def decide():
         for x, sv, coef in zip(held_out, rows, fitted, strict=True):
-            _svm.decide(x, sv, coef, bias, *kernel)
+            qp.decide(x, sv, coef, bias, *kernel)
 
     return {
-        "forward pass": lambda _: _lstm.population(*forward),
+        "forward pass": lambda _: lstm.population(*forward),
         "gather and Gram matrix": lambda _: gram(),
         "4 machines": lambda _: solve(),
         "validation decisions": lambda _: decide(),

@@ -11,9 +11,10 @@ import reference
 from paired import paired
 from report import Report, Settings, Table, Target
 
-from evoke import _thundersvm, tasks
-from evoke.evaluation import evaluate
+from evoke import tasks
+from evoke.evolution.evaluation import evaluate
 from evoke.exceptions import SolverWarning
+from evoke.svm import _thundersvm
 
 EVOKE, THUNDERSVM, PLAIN = "evoke", "evoke with ThunderSVM", "NumPy + scikit-learn"
 PART = 8  # networks of a round: a block of the core

@@ -8,7 +8,7 @@ from paired import paired
 from report import Report, Settings, Table
 
 from evoke import ESP
-from evoke.parallel import evaluator
+from evoke.evolution.workers import evaluator
 from evoke.reproduce import PRESETS
 
 NOTE = """200 networks of the tuned preset. Wall time, since the threads share the work; two threads need two idle cores

@@ -9,7 +9,7 @@ from paired import paired
 from report import Report, Settings, Table
 from sklearn.metrics.pairwise import rbf_kernel
 
-from evoke import _svm
+from evoke._core import qp
 
 NOTE = """Each pair of rows counts once: we compute half of the matrix and mirror it, and copy it for the caller.
 Bandwidth: the bytes of the matrix, written once.""".replace("\n", " ")
@@ -32,7 +32,7 @@ def run(settings: Settings) -> Report:
 def make_candidates(n: int, d: int):
     X = problems.rows(n, d)
     return {
-        "evoke": lambda _: _svm.gram(X, "rbf", problems.GAMMA, 0.0, 3),
+        "evoke": lambda _: qp.gram(X, "rbf", problems.GAMMA, 0.0, 3),
         "scikit-learn": lambda _: rbf_kernel(X, gamma=problems.GAMMA),
     }
 

@@ -15,10 +15,10 @@ import sklearn.svm
 from paired import paired
 from report import Plot, Report, Settings, Table, Target, installed, skipped
 
-from evoke import _svm, _thundersvm
-from evoke.evaluation import evaluate
+from evoke._core import qp
+from evoke.evolution.evaluation import evaluate
 from evoke.lstm import forward
-from evoke.svm import SVC
+from evoke.svm import SVC, _thundersvm
 
 Candidates = dict[str, Callable[[int], Any]]
 
@@ -95,7 +95,7 @@ def machines(C: float, n: int) -> Candidates:
     if _thundersvm.available():
         candidates["ThunderSVM"] = lambda _: SVC(**shared, solver="thundersvm").fit(X, y)
     if n <= 5000:
-        candidates["kernel matrix of evoke"] = lambda _: _svm.gram(X, "rbf", gamma, 0.0, 3)
+        candidates["kernel matrix of evoke"] = lambda _: qp.gram(X, "rbf", gamma, 0.0, 3)
     return candidates
 
 

@@ -10,8 +10,10 @@ from paired import paired
 from report import Report, Settings, Table
 
 from evoke import tasks
-from evoke.evaluation import Points, Problem, evaluate
-from evoke.sequences import Runs, as_sequences, share_prefixes
+from evoke.evolution.evaluation import evaluate
+from evoke.evolution.problem import Points, Problem
+from evoke.sequences.containers import as_sequences
+from evoke.sequences.prefixes import Runs, share_prefixes
 from evoke.svm import solve
 
 NOTE = """Ratios of processor time, 40 networks. "Points not merged": beginnings are shared, but every step is a point

@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 import sklearn.svm
 
-from evoke import _thundersvm, show_config
-from evoke.svm import SVC
+from evoke import show_config
+from evoke.svm import SVC, _thundersvm
 
 CASES = ((1000, 20), (5000, 20), (20000, 50))
 CACHE = 4000  # MiB, for evoke and scikit-learn alike

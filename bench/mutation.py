@@ -7,7 +7,7 @@ import operations
 from paired import paired
 from report import Report, Settings, Table
 
-from evoke._mutation import add_cauchy
+from evoke._core.mutation import add_cauchy
 
 NOTE = "Operations: those of tan(pi x), two that make its argument and two that add it; random bits are not counted."
 

@@ -9,11 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evoke import ESP, EvokeClassifier, tasks
-from evoke.evaluation import Problem, merge_points
+from evoke.evolution.problem import Problem, merge_points
 from evoke.lstm import forward
 from evoke.readouts import SVMReadout
 from evoke.reproduce import PRESETS
-from evoke.sequences import as_sequences, share_prefixes
+from evoke.sequences.containers import as_sequences
+from evoke.sequences.prefixes import share_prefixes
 
 FloatArray = NDArray[np.float64]
 

@@ -11,13 +11,13 @@ from pathlib import Path
 from paired import Quartiles
 from report import Report, Settings, Table
 
-from evoke import _kernels
+from evoke._core import dispatch
 
 # argv: N, origin, number of networks. Prints the seconds of processor time of an evaluation and a digest of the errors.
 PROGRAM = """
 import hashlib, json, sys
 import problems
-from evoke.evaluation import evaluate
+from evoke.evolution.evaluation import evaluate
 from paired import paired
 n_max, origin, size = int(sys.argv[1]), sys.argv[2], int(sys.argv[3])
 problem, genomes = problems.anbncn(n_max, problems.gamma_of(origin)), problems.networks(n_max, origin)[:size]
@@ -27,7 +27,7 @@ print(json.dumps([times.seconds("evoke", size)[1].median, hashlib.sha256(evaluat
 
 
 def run(settings: Settings) -> Report:
-    names = _kernels.supported()[: 1 if settings.quick else None]
+    names = dispatch.supported()[: 1 if settings.quick else None]
     table = Table("Instruction sets: milliseconds of processor time an evaluation", notes=["Processes in turn."])
     for n_max, origin in ((4, "paper"),) if settings.quick else ((10, "paper"), (10, "tuned")):
         taken = {name: [] for name in names}

@@ -12,7 +12,8 @@ from paired import paired
 from report import Report, Settings, Table, Target
 from svr import dual, fit
 
-from evoke import ESP, EvokeForecaster, _linalg, tasks
+from evoke import ESP, EvokeForecaster, tasks
+from evoke._core import linalg
 from evoke.lstm import forward
 from evoke.reproduce import sines_parameters
 from evoke.svm import SVR
@@ -83,7 +84,7 @@ def solve(settings: Settings) -> Table:
 
         def ours(_, K=K, padded=padded, n=n):
             padded[:, :n] = K
-            _linalg.cholesky(padded)
+            linalg.cholesky(padded)
 
         lapack = partial(lambda _, K: scipy.linalg.lapack.dpotrf(K), K=K)
         times = paired({"evoke": ours, "dpotrf": lapack}, settings.repeats)

@@ -13,9 +13,8 @@ from paired import paired
 from report import Report, Settings, Table, Target
 from sklearn.svm import _libsvm
 
-from evoke import _thundersvm
 from evoke.exceptions import SolverWarning
-from evoke.svm import SVC, solve
+from evoke.svm import SVC, _thundersvm, solve
 
 # rows, C, the problems, how many, and the speed-up over scikit-learn that is promised
 CASES = (

@@ -13,8 +13,7 @@ from paired import paired
 from report import Report, Settings, Table, Target
 from sklearn.metrics.pairwise import rbf_kernel
 
-from evoke import _thundersvm
-from evoke.svm import SVR
+from evoke.svm import SVR, _thundersvm
 
 ROWS, PRICES, TUBES = (50, 200, 1000), (1.0, 100.0, 1e4), (1e-1, 1e-3)
 STEPS = 200_000  # after which scikit-learn is stopped: it would need minutes

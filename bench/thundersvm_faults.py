@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.ctypeslib import ndpointer
 
-from evoke import _thundersvm, show_config
-from evoke.svm import solve
+from evoke import show_config
+from evoke.svm import _thundersvm, solve
 
 KERNEL = {"kernel": "rbf", "gamma": 1.0, "coef0": 0.0, "degree": 3}
 OFF = 1e-3  # a dual objective that misses the optimum by more than this share is wrong

@@ -8,7 +8,7 @@ from paired import paired
 from report import Report, Settings, Table
 from scipy.special import expit
 
-from evoke import _kernels
+from evoke._core import dispatch
 
 FUNCTIONS = {"exp": np.exp, "tanh": np.tanh, "logistic": expit, "tanpi": lambda x: np.tan(np.pi * x)}
 
@@ -31,7 +31,7 @@ def run(settings: Settings) -> Report:
 
 
 def make_candidates(name: str, x: np.ndarray):
-    return {"evoke": lambda _: _kernels.apply(name, x), "peer": lambda _: FUNCTIONS[name](x)}
+    return {"evoke": lambda _: dispatch.apply(name, x), "peer": lambda _: FUNCTIONS[name](x)}
 
 
 def values(name: str, size: int) -> np.ndarray:

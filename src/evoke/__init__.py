@@ -14,9 +14,8 @@ if TYPE_CHECKING:
     from evoke import callbacks, svm, tasks
     from evoke.config import show_config
     from evoke.esp import ESP
-    from evoke.estimators import EvokeClassifier, EvokeForecaster, EvokeRegressor
+    from evoke.estimators import EvokeClassifier, EvokeForecaster, EvokeRegressor, load
     from evoke.exceptions import ModelFileError
-    from evoke.persistence import load
 
 # Loaded at first use: scikit-learn alone takes longer to import than all of evoke.
 _HOME = {
@@ -26,7 +25,7 @@ _HOME = {
     "EvokeRegressor": "evoke.estimators",
     "ModelFileError": "evoke.exceptions",
     "callbacks": None,
-    "load": "evoke.persistence",
+    "load": "evoke.estimators",
     "show_config": "evoke.config",
     "svm": None,
     "tasks": None,

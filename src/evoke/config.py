@@ -7,7 +7,7 @@ import platform
 from importlib import metadata
 from typing import Any
 
-from evoke import _kernels
+from evoke._core import dispatch
 from evoke._version import __version__
 
 __all__ = ["show_config"]
@@ -42,14 +42,14 @@ def show_config(mode: str = "stdout") -> dict[str, Any] | None:
     """
     if mode not in ("stdout", "dict"):
         raise ValueError(f"mode must be 'stdout' or 'dict', got {mode!r}")
-    from evoke import _thundersvm
+    from evoke.svm import _thundersvm
 
     config: dict[str, Any] = {
         "evoke": __version__,
         "python": platform.python_version(),
         "platform": platform.platform(),
         "cpus": os.cpu_count(),
-        "simd": {"used": _kernels.simd(), "supported": _kernels.supported(), "compiled": _kernels.compiled()},
+        "simd": {"used": dispatch.simd(), "supported": dispatch.supported(), "compiled": dispatch.compiled()},
         "packages": {package: _version_of(package) for package in PACKAGES},
         "thundersvm": _thundersvm.info(),
     }

@@ -6,9 +6,10 @@ from numbers import Integral, Real
 import numpy as np
 from numpy.random import PCG64, Generator, RandomState, SeedSequence
 
-from evoke._mutation import add_cauchy
-from evoke.parameters import MOST, MOST_SCALE
-from evoke.sequences import to_array, to_float
+from evoke._core.mutation import add_cauchy
+from evoke._validation.arrays import to_array, to_float
+from evoke._validation.parameters import MOST, MOST_SCALE
+from evoke.persistence.values import register
 
 # Numbers in the genomes of a generation, which `ask` gives in one piece: 16 GiB.
 _MOST_NUMBERS = 2**31
@@ -402,3 +403,23 @@ class ESP:
             add_cauchy(chromosomes[1:], self.burst_scale, self._stream(_BURST, i))
         self.bursts.append(self.generation)
         self.stagnation = 0
+
+
+def _state(esp):
+    """What a model file holds; whoever asks again gets the same networks."""
+    return {**esp.state_dict(), "asked": 0}
+
+
+def _from_state(state):
+    """The engine of a model file, whose populations must be of the size that is stated before room is made for them."""
+    lengths = state["lengths"].tolist()
+    if state["weights"].size != sum(lengths) * state["subpopulation_size"] or state["asked"] != 0:
+        raise ValueError("the populations of ESP are not of the size that is stated")
+    names = ("subpopulation_size", "n_trials", "mutation_scale", "burst_patience", "burst_scale", "credit")
+    weight_range = state["weight_range"].tolist()
+    esp = ESP(lengths, weight_range=weight_range, random_state=0, **{name: state[name] for name in names})
+    esp.load_state_dict(state)
+    return esp
+
+
+register(ESP, _state, _from_state)

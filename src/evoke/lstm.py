@@ -3,8 +3,8 @@ import itertools
 
 import numpy as np
 
-from evoke import _lstm
-from evoke.sequences import to_array
+from evoke._core import lstm as core
+from evoke._validation.arrays import to_array
 
 __all__ = ["forward"]
 
@@ -37,7 +37,7 @@ def _array(name, value, ndims, dtype=np.float64):
     if given.ndim not in ndims:
         raise ValueError(f"{name} must be {' or '.join(f'{n}-D' for n in ndims)}, got shape {given.shape}")
     array = _cast(given, dtype)
-    if not _lstm.finite(array):
+    if not core.finite(array):
         where = "" if dtype == np.float64 else f" in {np.dtype(dtype)}"
         raise ValueError(f"{name} must be finite{where}, got {given[~np.isfinite(array)][0]}")
     return array
@@ -63,9 +63,9 @@ def _end_to_end(X, n_inputs, dtype):
     """All steps of the sequences X, checked, and where each begins and ends."""
     X = list(X)
     for given in DTYPES:
-        if (quick := _lstm.end_to_end(X, n_inputs, given)) is not None:
+        if (quick := core.end_to_end(X, n_inputs, given)) is not None:
             x = _cast(quick[0], dtype)
-            if _lstm.finite(x):
+            if core.finite(x):
                 return x, quick[1]
     X = [_sequence(f"X[{k}]", x, n_inputs, dtype) for k, x in enumerate(X)]
     return np.concatenate(X), np.array([0, *itertools.accumulate(map(len, X))])
@@ -144,8 +144,8 @@ def forward(
     n_inputs = size // 4 - n_cells
     if genome.size == 0 or size % 4 != 0 or n_inputs < 1:
         raise ValueError(f"genome must have shape ([n_networks,] H, 4 * (I + H)) with I, H >= 1, got {genome.shape}")
-    if not isinstance(cell, str) or cell not in _lstm.CELLS:
-        raise ValueError(f"cell must be one of {_lstm.CELLS}, got {cell!r}")
+    if not isinstance(cell, str) or cell not in core.CELLS:
+        raise ValueError(f"cell must be one of {core.CELLS}, got {cell!r}")
     bias = GATE_BIAS if gate_bias is GATE_BIAS else _bias(gate_bias)
     if not isinstance(return_state, bool | np.bool_):
         raise ValueError(f"return_state must be True or False, got {return_state!r}")
@@ -168,9 +168,9 @@ def forward(
     try:
         if genome.ndim == 3:
             alone = np.full(len(X), -1)
-            phi = _lstm.population(genome, x, offsets[:-1], offsets[1:], alone, alone, cell, bias, refuse_overflow=True)
+            phi = core.population(genome, x, offsets[:-1], offsets[1:], alone, alone, cell, bias, refuse_overflow=True)
         else:
-            phi, state = _lstm.sequences(genome, x, offsets, cell, bias, state)
+            phi, state = core.sequences(genome, x, offsets, cell, bias, state)
             if not np.isfinite(state).all():
                 raise OverflowError
     except OverflowError:

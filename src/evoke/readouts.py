@@ -8,7 +8,9 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from evoke import _readout, _svm
+from evoke._core import qp
+from evoke._core import readout as core_readout
+from evoke.persistence.values import register
 from evoke.svm import solve
 
 __all__ = ["FittedReadout", "LSSVMReadout", "PinvReadout", "Readout", "SVMReadout"]
@@ -67,10 +69,13 @@ class FittedReadout:
         phi, n_cells = np.asarray(phi), self.support_vectors.shape[1]
         if phi.dtype.kind not in "biuf" or phi.ndim != 2 or phi.shape[1] != n_cells:
             raise ValueError(f"phi must be numbers of shape (n_rows, {n_cells}), got {phi.dtype} of shape {phi.shape}")
-        return _svm.decide(
+        return qp.decide(
             np.ascontiguousarray(phi, dtype=np.float64), self.support_vectors, self.dual_coef, self.intercept,
             self.kernel, self.gamma, self.coef0, self.degree,
         )  # fmt: skip
+
+
+register(FittedReadout, vars, lambda state: FittedReadout(**state))
 
 
 class Readout(Protocol):
@@ -188,7 +193,7 @@ class PinvReadout:
 def _fit_in_core(readout: Readout, phi: FloatArray, targets: FloatArray, weights: FloatArray) -> FittedReadout:
     """The fit of one network's readout by the code that evaluates the population."""
     parameters = readout.parameters(targets, weights)
-    fitted = _readout.fit_readout(np.ascontiguousarray(phi), targets, weights, readout.name, parameters)
+    fitted = core_readout.fit_readout(np.ascontiguousarray(phi), targets, weights, readout.name, parameters)
     if fitted is None:
         raise ValueError("the kernel matrix is singular to working precision: lower C, or use readout='svm'")
     sv, coef, bias = fitted

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from evoke.parameters import check_random_state
-from evoke.sequences import to_array, to_float
+from evoke._validation.arrays import to_array, to_float
+from evoke._validation.parameters import check_random_state
 
 __all__ = [
     "FREQUENCIES",

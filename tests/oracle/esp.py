@@ -8,7 +8,7 @@ import math
 
 import numpy as np
 
-from evoke import _kernels
+from evoke._core import dispatch
 
 INITIAL, ASSEMBLY, MUTATION, BURST = 0, 1, 2, 3
 
@@ -89,4 +89,4 @@ class SlowESP:
 
     @staticmethod
     def noisy(chromosome, scale, rng):
-        return [w + scale * float(_kernels.apply("tanpi", [rng.random() - 0.5 + 2.0**-54])[0]) for w in chromosome]
+        return [w + scale * float(dispatch.apply("tanpi", [rng.random() - 0.5 + 2.0**-54])[0]) for w in chromosome]

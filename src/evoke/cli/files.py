@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 
-from evoke.files import check_replaceable, replacing, temporary_beside
+from evoke.persistence.atomic import check_replaceable, replacing, temporary_beside
 
 __all__ = ["Source", "TableTarget", "Target", "check_folder", "check_target", "check_targets", "write"]
 

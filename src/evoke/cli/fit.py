@@ -13,13 +13,13 @@ import click
 import numpy as np
 from sklearn.base import is_classifier
 
-from evoke.base import n_trained_on
 from evoke.cli import columns as roles
 from evoke.cli.files import check_targets
 from evoke.cli.manners import Interrupted, print_text
 from evoke.cli.pictures import check_drawable, draw
 from evoke.cli.settings import make_estimator
 from evoke.cli.tables import Format, Table, read_table, some
+from evoke.estimators.split import n_trained_on
 
 __all__ = ["run"]
 

@@ -14,7 +14,8 @@ __all__ = ["run"]
 
 def run(model: Path, as_json: bool) -> None:
     """What a model file holds."""
-    from evoke.persistence import load, read_archive
+    from evoke import load
+    from evoke.persistence.archive import read_archive
 
     facts = _facts(load(model), read_archive(model)[0]["evoke"])
     text = json.dumps(facts, indent=2, default=_plain) if as_json else "\n".join(_lines(facts))

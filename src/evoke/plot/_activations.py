@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from evoke.arrays import to_array, to_float
+from evoke._validation.arrays import to_array, to_float
 from evoke.plot._common import COLOURS, FloatArray, several_axes, to_floats
 
 __all__ = ["ActivationDisplay"]

@@ -10,7 +10,7 @@ from sklearn.metrics.pairwise import pairwise_kernels
 from sklearn.utils.validation import check_is_fitted
 
 from evoke.plot._common import COLOURS, one_axes, to_floats
-from evoke.sequences import as_sequences, as_targets
+from evoke.sequences.containers import as_sequences, as_targets
 
 __all__ = ["KernelMatrixDisplay"]
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from evoke.reproduce.everything import EXPERIMENTS, file_stem, report
-from evoke.reproduce.grammar import LARGEST_N_MAX, PUBLISHED, anbncn, run_anbncn
+from evoke.reproduce._anbncn import LARGEST_N_MAX, PUBLISHED, anbncn, run_anbncn
+from evoke.reproduce._report import EXPERIMENTS, file_stem, report
+from evoke.reproduce._seeds import Interrupted
+from evoke.reproduce._sines import PUBLISHED_SSE, run_sines, sines
+from evoke.reproduce._tables import markdown
 from evoke.reproduce.presets import PRESETS, SINES_PRESETS, anbncn_parameters, sines_parameters
-from evoke.reproduce.report import markdown
-from evoke.reproduce.runs import Interrupted
-from evoke.reproduce.waves import PUBLISHED_SSE, run_sines, sines
 
 __all__ = [
     "EXPERIMENTS",

@@ -10,14 +10,17 @@ import warnings
 import numpy as np
 from sklearn.base import RegressorMixin
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import check_array, check_scalar, compute_class_weight
+from sklearn.utils import check_array, check_scalar
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from evoke import _svm
-from evoke.persistent import Persistent, check_flags, check_kernel, check_values
-from evoke.scores import r_squared
-from evoke.sequences import to_array, to_float, to_targets
+from evoke._core import qp
+from evoke._validation.arrays import to_array, to_float, to_targets
+from evoke.metrics import r_squared
+from evoke.persistence.checks import check_flags, check_values
+from evoke.persistence.model import Persistent
+from evoke.svm._kernel import check_kernel
+from evoke.svm._weights import check_weights
 
 _INT32_MAX = 2**31 - 1
 _FLOAT64 = np.dtype(np.float64)
@@ -63,50 +66,6 @@ def is_clean(array, ndim):
         and array.flags.c_contiguous
         and math.isfinite(np.vdot(array, array))
     )
-
-
-def check_weights(sample_weight, n, codes=None, classes=()):
-    """Weights of shape (n,), finite, not negative and not all zero, nor all of a class."""
-    weights = to_float(to_array(sample_weight, "sample_weight"), "sample_weight")
-    if weights.shape != (n,):
-        raise ValueError(f"sample_weight has shape {weights.shape}, must be ({n},): one weight for each row of X")
-    weights = check_array(weights, dtype=np.float64, ensure_2d=False, input_name="sample_weight")
-    if weights.min() < 0.0:
-        raise ValueError(f"sample_weight holds {weights.min()}, weights must not be negative")
-    for k, label in enumerate(classes):
-        if not weights[codes == k].any():
-            raise ValueError(f"sample_weight is zero for all rows of class {label!r}: it cannot be learned")
-    if not weights.any():
-        raise ValueError("sample_weight is zero for all rows of X: there is nothing to learn from")
-    return weights
-
-
-def weighted_C(C, *weights):
-    """C times the weights of classes and rows, positive and finite."""
-    with np.errstate(over="ignore", under="ignore"):
-        bound = np.asarray(math.prod(weights, start=float(C)))
-    if not (np.isfinite(bound).all() and bound.min() >= sys.float_info.min):
-        raise ValueError(f"C == {C} times class_weight and sample_weight is out of the range of float64")
-    return bound
-
-
-def class_weights(class_weight, classes, y):
-    """Factor of C for each class, positive and finite."""
-    for label, weight in class_weight.items() if isinstance(class_weight, dict) else ():
-        if not (isinstance(weight, numbers.Real) and 0 < weight < math.inf):
-            raise ValueError(f"class_weight of class {label!r} is {weight!r}, must be positive and finite")
-    try:
-        weights = compute_class_weight(class_weight, classes=classes, y=y)
-    except ValueError as error:
-        known = classes.tolist()
-        unknown = [label for label in class_weight if label not in known] if isinstance(class_weight, dict) else []
-        if not unknown:
-            raise
-        raise ValueError(f"class_weight has {unknown[0]!r}, which is none of the classes: {error}") from None
-    for label, weight in zip(classes, weights, strict=True):
-        if not (math.isfinite(weight) and weight > 0):
-            raise ValueError(f"class_weight of class {label!r} is {weight}, must be positive and finite")
-    return weights
 
 
 def encode(y):
@@ -156,7 +115,7 @@ class KernelMachine(Persistent):
     def _check_kernel(self):
         """Parameters that every kernel machine has."""
         check_real(self.C, "C", above=0)
-        check_choice(self.kernel, "kernel", _svm.KERNELS)
+        check_choice(self.kernel, "kernel", qp.KERNELS)
         check_integer(self.degree, "degree", least=0)
         if isinstance(self.gamma, str):
             check_choice(self.gamma, "gamma", ("scale", "auto"))
@@ -192,7 +151,7 @@ class KernelMachine(Persistent):
         if not (is_clean(X, 2) and X.shape[1] == self.n_features_in_ and not hasattr(self, "feature_names_in_")):
             to_float(to_array(X, "X"), "X")
             X = validate_data(self, X, dtype=np.float64, order="C", reset=False)
-        decisions = _svm.decide(
+        decisions = qp.decide(
             X, self.support_vectors_, np.ascontiguousarray(coefficients), self.intercept_, **self._kernel
         )
         if not np.isfinite(decisions).all():

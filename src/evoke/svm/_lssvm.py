@@ -9,12 +9,13 @@ from sklearn.base import ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
-from evoke import _readout, _svm
-from evoke.documented import MACHINES, documented
-from evoke.parameters import store
-from evoke.persistent import check_labels
-from evoke.svm._base import KernelMachine, Regression, check_weights, class_weights, weighted_C
+from evoke._core import qp
+from evoke._core import readout as core_readout
+from evoke.persistence.checks import check_labels
+from evoke.persistence.model import savable
+from evoke.svm._base import KernelMachine, Regression
 from evoke.svm._solve import check_kernel_range
+from evoke.svm._weights import check_weights, class_weights, weighted_C
 
 __all__ = ["LSSVC", "LSSVR"]
 
@@ -35,7 +36,7 @@ class LeastSquaresMachine(KernelMachine):
         kernel = self._kernel_parameters(X)
         rows = np.ascontiguousarray(X[order])
         check_kernel_range(rows, **kernel)
-        fitted = _readout.fit_readout(
+        fitted = core_readout.fit_readout(
             rows, np.ascontiguousarray(targets), weights, "lssvm", {**kernel, "C": float(self.C)}
         )
         if fitted is None:
@@ -46,7 +47,7 @@ class LeastSquaresMachine(KernelMachine):
         support_vectors, coefficients, intercept = fitted
         if not (np.isfinite(coefficients).all() and np.isfinite(intercept).all()):
             raise ValueError("the coefficients are not finite: X, the targets or C are too large, scale them")
-        decisions = _svm.decide(rows, rows, coefficients, intercept, **kernel)
+        decisions = qp.decide(rows, rows, coefficients, intercept, **kernel)
         errors = targets - decisions.T - coefficients.T / (self.C * weights)
         self._kernel, self.support_vectors_, self.intercept_ = kernel, support_vectors, intercept
         self.dual_coef_ = np.ascontiguousarray(coefficients.T)
@@ -63,7 +64,7 @@ class LeastSquaresMachine(KernelMachine):
             )
 
 
-@documented(MACHINES)
+@savable
 class LSSVR(Regression, LeastSquaresMachine):
     """Least-squares support vector regression, of one or several outputs over one factorisation.
 
@@ -78,7 +79,14 @@ class LSSVR(Regression, LeastSquaresMachine):
     ----------
     C : float, default=1.0
         Price of a squared error, > 0.
-    {kernel degree gamma coef0}
+    kernel : {"linear", "poly", "rbf"}, default="rbf"
+        ``x @ z``, ``(gamma * x @ z + coef0) ** degree`` or ``exp(-gamma * |x - z|**2)``.
+    degree : int, default=3
+        Degree of the polynomial kernel, >= 0.
+    gamma : {"scale", "auto"} or float, default="scale"
+        Kernel parameter, > 0. "scale" is ``1 / (n_features * X.var())``, "auto" is ``1 / n_features``.
+    coef0 : float, default=0.0
+        Constant of the polynomial kernel.
 
     Attributes
     ----------
@@ -90,8 +98,14 @@ class LSSVR(Regression, LeastSquaresMachine):
         Coefficients; each is C times its row's weight and error.
     intercept_ : ndarray of shape (n_outputs,)
         Constants of the regression functions.
-    {residual_}
-    {n_features_in_ feature_names_in_ shape_fit_}
+    residual_ : ndarray of shape (n_outputs,)
+        Largest residual of the equations, in units of the target: how wrong the values on the training rows may be.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of shape (`n_features_in_`,)
+        Names of the features, if `X` has names that are all strings.
+    shape_fit_ : tuple of int
+        Shape of the training rows.
 
     See Also
     --------
@@ -113,17 +127,23 @@ class LSSVR(Regression, LeastSquaresMachine):
     _fitted = LeastSquaresMachine._fitted | {"_single_output"}
 
     def __init__(self, *, C=1.0, kernel="rbf", degree=3, gamma="scale", coef0=0.0):
-        store(locals())
+        self.C = C
+        self.kernel = kernel
+        self.degree = degree
+        self.gamma = gamma
+        self.coef0 = coef0
 
     def fit(self, X, y, sample_weight=None):
         """Solve for the coefficients.
 
         Parameters
         ----------
-        {X}
+        X : array-like of shape (n_samples, n_features)
+            Rows, finite.
         y : array-like of shape (n_samples,) or (n_samples, n_outputs)
             Values, finite.
-        {sample_weight}
+        sample_weight : array-like of shape (n_samples,), optional
+            Factor of C for each row, >= 0. A weight of 2 is the same as the row twice, one of 0 as no such row.
 
         Returns
         -------
@@ -151,7 +171,7 @@ class LSSVR(Regression, LeastSquaresMachine):
         return self
 
 
-@documented(MACHINES)
+@savable
 class LSSVC(ClassifierMixin, LeastSquaresMachine):
     """Least-squares support vector classification, several classes by one against the rest over one factorisation.
 
@@ -161,12 +181,23 @@ class LSSVC(ClassifierMixin, LeastSquaresMachine):
     ----------
     C : float, default=1.0
         Price of a squared error, > 0.
-    {kernel degree gamma coef0}
-    {class_weight}
+    kernel : {"linear", "poly", "rbf"}, default="rbf"
+        ``x @ z``, ``(gamma * x @ z + coef0) ** degree`` or ``exp(-gamma * |x - z|**2)``.
+    degree : int, default=3
+        Degree of the polynomial kernel, >= 0.
+    gamma : {"scale", "auto"} or float, default="scale"
+        Kernel parameter, > 0. "scale" is ``1 / (n_features * X.var())``, "auto" is ``1 / n_features``.
+    coef0 : float, default=0.0
+        Constant of the polynomial kernel.
+    class_weight : dict, "balanced" or None, default=None
+        Factor of C for each class; "balanced" is ``n_samples / (n_classes * np.bincount(y))``.
 
     Attributes
     ----------
-    {classes_ class_weight_}
+    classes_ : ndarray of shape (n_classes,)
+        The labels, sorted.
+    class_weight_ : ndarray of shape (n_classes,)
+        Factor of C for each class.
     support_ : int32 ndarray of shape (n_SV,)
         Rows with a weight: all without `sample_weight`.
     support_vectors_ : ndarray of shape (n_SV, n_features)
@@ -175,8 +206,14 @@ class LSSVC(ClassifierMixin, LeastSquaresMachine):
         Coefficients of each class against the rest; of two classes only of ``classes_[1]``.
     intercept_ : ndarray of shape (n_outputs,)
         Constants of the decision functions.
-    {residual_}
-    {n_features_in_ feature_names_in_ shape_fit_}
+    residual_ : ndarray of shape (n_outputs,)
+        Largest residual of the equations, in units of the target: how wrong the values on the training rows may be.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of shape (`n_features_in_`,)
+        Names of the features, if `X` has names that are all strings.
+    shape_fit_ : tuple of int
+        Shape of the training rows.
 
     See Also
     --------
@@ -198,17 +235,24 @@ class LSSVC(ClassifierMixin, LeastSquaresMachine):
     _fitted = LeastSquaresMachine._fitted | {"classes_", "class_weight_"}
 
     def __init__(self, *, C=1.0, kernel="rbf", degree=3, gamma="scale", coef0=0.0, class_weight=None):
-        store(locals())
+        self.C = C
+        self.kernel = kernel
+        self.degree = degree
+        self.gamma = gamma
+        self.coef0 = coef0
+        self.class_weight = class_weight
 
     def fit(self, X, y, sample_weight=None):
         """Solve for the coefficients.
 
         Parameters
         ----------
-        {X}
+        X : array-like of shape (n_samples, n_features)
+            Rows, finite.
         y : array-like of shape (n_samples,)
             Labels of any type that sorts.
-        {sample_weight}
+        sample_weight : array-like of shape (n_samples,), optional
+            Factor of C for each row, >= 0. A weight of 2 is the same as the row twice, one of 0 as no such row.
 
         Returns
         -------

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from evoke import _svm
+from evoke._core import qp
 from evoke.exceptions import SolverWarning
 from evoke.svm._working_sets import MANY_ROWS, WorkingSets
 
@@ -145,7 +145,7 @@ def solve_each(
     if max_iter == -1:
         max_iter = max(_LEAST_MOST_STEPS, _MOST_STEPS_A_ROW * n)
     cache_bytes = int(min(cache_size * 2.0**20, 8.0 * n * (n + 8)))
-    machine = (_svm.Machine if n < MANY_ROWS else WorkingSets)(X, kernel, gamma, coef0, degree, cache_bytes)
+    machine = (qp.Machine if n < MANY_ROWS else WorkingSets)(X, kernel, gamma, coef0, degree, cache_bytes)
     betas, certificates, reasons = np.zeros((len(problems), n)), [], []
     for beta, (target, lower, upper) in zip(betas, problems, strict=True):
         reason = None
@@ -195,7 +195,7 @@ def check_kernel_range(X, kernel, gamma, coef0, degree):
 
 def _train_thundersvm(X, target, lower, upper, **parameters):
     """Feasible coefficients from ThunderSVM, of shape (n,), and None; or zeros and why it could not train."""
-    from evoke import _thundersvm
+    from evoke.svm import _thundersvm
 
     beta = np.zeros(len(X))
     used = np.flatnonzero(lower < upper)

@@ -8,16 +8,16 @@ import numpy as np
 from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from evoke.documented import MACHINES, documented
-from evoke.parameters import store
-from evoke.persistent import check_labels
-from evoke.svm._base import IterativeMachine, check_choice, check_weights, class_weights, weighted_C
+from evoke.persistence.checks import check_labels
+from evoke.persistence.model import savable
+from evoke.svm._base import IterativeMachine, check_choice
 from evoke.svm._solve import solve_each
+from evoke.svm._weights import check_weights, class_weights, weighted_C
 
 __all__ = ["SVC"]
 
 
-@documented(MACHINES)
+@savable
 class SVC(ClassifierMixin, IterativeMachine):
     """C-support vector classification, several classes by one against one.
 
@@ -28,20 +28,34 @@ class SVC(ClassifierMixin, IterativeMachine):
     ----------
     C : float, default=1.0
         Price of a margin violation, > 0.
-    {kernel degree gamma coef0}
+    kernel : {"linear", "poly", "rbf"}, default="rbf"
+        ``x @ z``, ``(gamma * x @ z + coef0) ** degree`` or ``exp(-gamma * |x - z|**2)``.
+    degree : int, default=3
+        Degree of the polynomial kernel, >= 0.
+    gamma : {"scale", "auto"} or float, default="scale"
+        Kernel parameter, > 0. "scale" is ``1 / (n_features * X.var())``, "auto" is ``1 / n_features``.
+    coef0 : float, default=0.0
+        Constant of the polynomial kernel.
     tol : float, default=1e-3
         Largest violation of the optimality conditions at which training stops, > 0.
-    {class_weight}
-    {solver}
+    class_weight : dict, "balanced" or None, default=None
+        Factor of C for each class; "balanced" is ``n_samples / (n_classes * np.bincount(y))``.
+    solver : {"auto", "native", "thundersvm"}, default="auto"
+        "auto" is "native". "thundersvm" trains with the ThunderSVM library in single precision; where that is not
+        enough the native solver finishes the work, with a :class:`~evoke.exceptions.SolverWarning`.
     max_iter : int, default=-1
         Most steps of the solver for each pair of classes; -1 for a thousand a row, 100,000 at least.
-    {cache_size}
+    cache_size : float, default=200
+        Memory for the kernel matrix in MiB; rows that do not fit are computed again.
     decision_function_shape : {"ovr", "ovo"}, default="ovr"
         Whether `decision_function` of more than two classes has a column for each class or for each pair of classes.
 
     Attributes
     ----------
-    {classes_ class_weight_}
+    classes_ : ndarray of shape (n_classes,)
+        The labels, sorted.
+    class_weight_ : ndarray of shape (n_classes,)
+        Factor of C for each class.
     support_ : int32 ndarray of shape (n_SV,)
         Rows of the support vectors, class by class.
     support_vectors_ : ndarray of shape (n_SV, n_features)
@@ -57,8 +71,14 @@ class SVC(ClassifierMixin, IterativeMachine):
         Steps of the native solver.
     dual_gap_ : ndarray of shape (n_pairs,)
         Primal minus dual objective: how far from the optimum each fit is at most.
-    {fit_status_}
-    {n_features_in_ feature_names_in_ shape_fit_}
+    fit_status_ : int
+        0 if converged, 1 if not, which also warns.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of shape (`n_features_in_`,)
+        Names of the features, if `X` has names that are all strings.
+    shape_fit_ : tuple of int
+        Shape of the training rows.
 
     See Also
     --------
@@ -89,17 +109,29 @@ class SVC(ClassifierMixin, IterativeMachine):
         cache_size=200,
         decision_function_shape="ovr",
     ):
-        store(locals())
+        self.C = C
+        self.kernel = kernel
+        self.degree = degree
+        self.gamma = gamma
+        self.coef0 = coef0
+        self.tol = tol
+        self.class_weight = class_weight
+        self.solver = solver
+        self.max_iter = max_iter
+        self.cache_size = cache_size
+        self.decision_function_shape = decision_function_shape
 
     def fit(self, X, y, sample_weight=None):
         """Train on rows and their labels.
 
         Parameters
         ----------
-        {X}
+        X : array-like of shape (n_samples, n_features)
+            Rows, finite.
         y : array-like of shape (n_samples,)
             Labels of any type that sorts.
-        {sample_weight}
+        sample_weight : array-like of shape (n_samples,), optional
+            Factor of C for each row, >= 0. A weight of 2 is the same as the row twice, one of 0 as no such row.
 
         Returns
         -------

@@ -6,15 +6,15 @@ import math
 
 import numpy as np
 
-from evoke.documented import MACHINES, documented
-from evoke.parameters import store
-from evoke.svm._base import IterativeMachine, Regression, check_real, check_weights, weighted_C
+from evoke.persistence.model import savable
+from evoke.svm._base import IterativeMachine, Regression, check_real
 from evoke.svm._solve import solve_each
+from evoke.svm._weights import check_weights, weighted_C
 
 __all__ = ["SVR"]
 
 
-@documented(MACHINES)
+@savable
 class SVR(Regression, IterativeMachine):
     """Epsilon-support vector regression, of one or several outputs over one kernel matrix.
 
@@ -24,17 +24,27 @@ class SVR(Regression, IterativeMachine):
 
     Parameters
     ----------
-    {kernel degree gamma coef0}
+    kernel : {"linear", "poly", "rbf"}, default="rbf"
+        ``x @ z``, ``(gamma * x @ z + coef0) ** degree`` or ``exp(-gamma * |x - z|**2)``.
+    degree : int, default=3
+        Degree of the polynomial kernel, >= 0.
+    gamma : {"scale", "auto"} or float, default="scale"
+        Kernel parameter, > 0. "scale" is ``1 / (n_features * X.var())``, "auto" is ``1 / n_features``.
+    coef0 : float, default=0.0
+        Constant of the polynomial kernel.
     tol : float, default=1e-3
         Largest violation of the optimality conditions at which training stops, in units of y, > 0.
     C : float, default=1.0
         Price of an error beyond the tube, > 0.
     epsilon : float, default=0.1
         Half width of the tube in which errors are free, in units of y, >= 0.
-    {solver}
+    solver : {"auto", "native", "thundersvm"}, default="auto"
+        "auto" is "native". "thundersvm" trains with the ThunderSVM library in single precision; where that is not
+        enough the native solver finishes the work, with a :class:`~evoke.exceptions.SolverWarning`.
     max_iter : int, default=-1
         Most steps of the solver for each output; -1 for a thousand a row, 100,000 at least.
-    {cache_size}
+    cache_size : float, default=200
+        Memory for the kernel matrix in MiB; rows that do not fit are computed again.
 
     Attributes
     ----------
@@ -52,8 +62,14 @@ class SVR(Regression, IterativeMachine):
         Steps of the native solver.
     dual_gap_ : ndarray of shape (n_outputs,)
         Primal minus dual objective: how far from the optimum each fit is at most.
-    {fit_status_}
-    {n_features_in_ feature_names_in_ shape_fit_}
+    fit_status_ : int
+        0 if converged, 1 if not, which also warns.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of shape (`n_features_in_`,)
+        Names of the features, if `X` has names that are all strings.
+    shape_fit_ : tuple of int
+        Shape of the training rows.
 
     See Also
     --------
@@ -84,17 +100,28 @@ class SVR(Regression, IterativeMachine):
         max_iter=-1,
         cache_size=200,
     ):
-        store(locals())
+        self.kernel = kernel
+        self.degree = degree
+        self.gamma = gamma
+        self.coef0 = coef0
+        self.tol = tol
+        self.C = C
+        self.epsilon = epsilon
+        self.solver = solver
+        self.max_iter = max_iter
+        self.cache_size = cache_size
 
     def fit(self, X, y, sample_weight=None):
         """Train on rows and their values.
 
         Parameters
         ----------
-        {X}
+        X : array-like of shape (n_samples, n_features)
+            Rows, finite.
         y : array-like of shape (n_samples,) or (n_samples, n_outputs)
             Values, finite.
-        {sample_weight}
+        sample_weight : array-like of shape (n_samples,), optional
+            Factor of C for each row, >= 0. A weight of 2 is the same as the row twice, one of 0 as no such row.
 
         Returns
         -------

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from evoke import _svm
+from evoke._core import qp
 
 __all__ = ["MANY_ROWS", "WorkingSets"]
 
@@ -17,7 +17,7 @@ _MOSTLY_FREE = 0.6  # such a share of free variables in the first set: there is 
 
 
 class WorkingSets:
-    """A `_svm.Machine` for many rows: decomposition in the manner of Osuna, Freund and Girosi (1997).
+    """A `qp.Machine` for many rows: decomposition in the manner of Osuna, Freund and Girosi (1997).
 
     In each round the machine solves the problem for the rows of a working set, while the coefficients of the others
     stay as they are: their part of the function goes into the targets. The next set are the free variables and those
@@ -74,14 +74,14 @@ class WorkingSets:
 
     def _certify(self, target, lower, upper, epsilon, tol, beta):
         # a row at a time, each once: there is nothing to keep
-        machine = _svm.Machine(self.X, *self.kernel, 0)
+        machine = qp.Machine(self.X, *self.kernel, 0)
         return machine.certify(target, lower, upper, epsilon, tol, beta), machine.resolution()
 
     def _solve_set(self, rows, residual, lower, upper, epsilon, tol, max_iter, beta):
         before = beta[rows]
         target = residual[rows] + self._function(rows, rows, before)
         now = before.copy()
-        machine = _svm.Machine(self.X[rows], *self.kernel, min(self.cache_bytes, 8 * len(rows) * (len(rows) + 8)))
+        machine = qp.Machine(self.X[rows], *self.kernel, min(self.cache_bytes, 8 * len(rows) * (len(rows) + 8)))
         found = machine.solve(target, lower[rows], upper[rows], epsilon, tol, max_iter, now)
         beta[rows] = now
         residual -= self._function(slice(None), rows, now - before)
@@ -100,5 +100,5 @@ class WorkingSets:
     def _function(self, at, rows, coefficients):
         """The function that coefficients of some rows make, without a bias, at others."""
         some = coefficients != 0.0
-        found = _svm.decide(self.X[at], self.X[rows][some], coefficients[some][:, None], np.zeros(1), *self.kernel)
+        found = qp.decide(self.X[at], self.X[rows][some], coefficients[some][:, None], np.zeros(1), *self.kernel)
         return found[:, 0]

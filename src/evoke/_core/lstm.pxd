@@ -1,0 +1,39 @@
+from libc.stdint cimport int64_t
+
+from evoke._core.dispatch cimport evk_lstm
+
+ctypedef fused real:
+    double
+    float
+
+cdef struct Runs:
+    # Stretches of rows through which the state flows. A run starts from zero (parent -1) or from the end of an earlier
+    # run, so that sequences with a common beginning share its rows. slot: where its last state is kept, -1 = nowhere.
+    size_t n
+    const int64_t *begin
+    const int64_t *end
+    const int64_t *parent
+    const int64_t *slot
+
+cdef evk_lstm make_net(Py_ssize_t n_inputs, Py_ssize_t n_cells, str cell, gate_bias) except *
+cdef size_t whole_packs(size_t n, size_t lanes=*) noexcept nogil
+cdef size_t weights_size(const evk_lstm *net, size_t lanes=*) noexcept nogil
+cdef void pack_cells(const evk_lstm *net, const real *genome, real *weights) noexcept nogil
+cdef real *step_cells(const evk_lstm *net, const real *weights, const real *x, int64_t t, real *state) noexcept nogil
+
+cdef class Block:
+    cdef evk_lstm net
+    cdef size_t n_networks, lanes, width, packed, size
+    cdef bint apart, finite
+    cdef unsigned char[::1] memory
+    # parts of the memory: doubles or floats
+    cdef void *weights
+    cdef void *zeros
+    cdef void *one
+    cdef void *states
+    cdef void *phi
+    cdef void load(self, const real *genomes, size_t n_networks) noexcept nogil
+    cdef int run(self, const real *x, const Runs *runs) except -1 nogil
+    cdef int run_together(self, const real *x, const Runs *runs) except -1 nogil
+    cdef int run_alone(self, const real *x, const Runs *runs, size_t lane) except -1 nogil
+    cdef void fetch(self, const Runs *runs, int64_t k, size_t lane, real *state) noexcept nogil

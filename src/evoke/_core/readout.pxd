@@ -1,0 +1,37 @@
+from libc.stdint cimport int64_t
+
+from evoke._core.dispatch cimport evk_columns, evk_gram, evk_kernel, evk_poll, evk_qp
+
+cdef struct Points:
+    # Rows of a data set that take part in the readout: each a row of phi, a weight and targets [output][point].
+    size_t n, ld
+    const int64_t *rows
+    const double *weights
+    const double *targets
+
+cdef struct Fitted:
+    # The readouts of one network.
+    evk_columns sv
+    double *coef
+    double *bias
+    bint failed
+
+cdef Points make_points(part) except *
+
+cdef class Readout:
+    cdef int kind
+    cdef size_t n_outputs, n_cells
+    cdef Points train
+    cdef evk_kernel kern
+    cdef evk_gram gram
+    cdef evk_qp qp
+    cdef double C, rcond
+    cdef bint bias
+    cdef evk_poll poll
+    cdef const double[:, ::1] lower, upper
+    cdef double[::1] gram_work, work, identity, right
+    cdef size_t n_support(self) noexcept nogil
+    cdef int fit(self, double *columns, evk_columns *sv, double *coef, double *bias, double *decisions) except -1 nogil
+    cdef int fit_svm(self, double *coef, double *bias, double *decisions) except -1 nogil
+    cdef int fit_lssvm(self, double *coef, double *bias, double *decisions) except -1 nogil
+    cdef int fit_pinv(self, const evk_columns *points, double *coef, double *bias) except -1 nogil

@@ -1,0 +1,201 @@
+"""Training of the readouts of one network after the other."""
+from libc.string cimport memcpy, memset
+
+import numpy as np
+
+from evoke._core.dispatch cimport (
+    aligned,
+    evk_columns,
+    evk_gram_place,
+    evk_gram_work_size,
+    evk_pinv_work_size,
+    evk_qp,
+    evk_qp_place,
+    evk_qp_work_size,
+    kernels,
+    listening,
+)
+from evoke._core.lstm cimport whole_packs
+from evoke._core.qp cimport make_kernel
+
+cdef enum:
+    WORK_BETWEEN_SIGNALS = 20000000
+
+READOUTS = ("svm", "lssvm", "pinv")
+
+
+cdef Points make_points(part) except *:
+    cdef const int64_t[::1] rows = part[0]
+    cdef const double[::1] weights = part[1]
+    cdef const double[:, ::1] targets = part[2]
+    cdef Points points
+    points.n = rows.shape[0]
+    points.ld = whole_packs(points.n)
+    points.rows, points.weights, points.targets = &rows[0], &weights[0], &targets[0, 0]
+    return points
+
+
+cdef class Readout:
+    """Trains the readouts of one network after the other in the same memory; see evoke.readouts for the parameters."""
+
+    def __cinit__(self, str kind, dict parameters, part, size_t n_cells):
+        self.poll = listening(NULL)
+        cdef size_t n, size, h
+        self.kind = READOUTS.index(kind)
+        self.train = make_points(part)
+        self.n_outputs, self.n_cells = part[2].shape[0], n_cells
+        n = self.train.n
+        self.C, self.rcond, self.bias = 0.0, 0.0, True
+        if self.kind == 2:
+            self.bias, self.rcond = parameters["bias"], parameters["rcond"]
+            # a linear readout is a linear kernel over the unit vectors
+            self.kern = make_kernel("linear", 1.0, 0.0, 1)
+            self.identity = np.zeros(n_cells * whole_packs(n_cells))
+            for h in range(n_cells):
+                self.identity[h * whole_packs(n_cells) + h] = 1.0
+            size = evk_pinv_work_size(n, n_cells + 1)
+            self.work = aligned(size + (n_cells + 1 + self.n_outputs) * n + self.n_outputs * (n_cells + 1))
+            self.right = aligned(self.train.ld)
+            return
+        self.kern = make_kernel(
+            parameters["kernel"], parameters["gamma"], parameters["coef0"], parameters["degree"]
+        )
+        size = evk_gram_work_size(n, n)
+        if size == 0:
+            raise MemoryError(f"a kernel matrix of {n} rows does not fit")
+        self.gram_work = aligned(size)
+        if self.kind == 0:
+            size = evk_qp_work_size(n, n)
+            if size == 0:
+                raise MemoryError(f"a kernel matrix of {n} rows does not fit")
+            self.work = aligned(size)
+            self.lower, self.upper = parameters["lower"], parameters["upper"]
+            self.qp.epsilon, self.qp.tol = parameters["epsilon"], parameters["tol"]
+            self.qp.max_iter = parameters["max_iter"]
+            evk_qp_place(&self.qp, n, n, &self.work[0])
+            self.qp.gram = &self.gram
+        else:
+            self.C = parameters["C"]
+            self.right = np.zeros((1 + self.n_outputs) * self.train.ld)
+
+    cdef size_t n_support(self) noexcept nogil:
+        """Support vectors that a fit leaves: points, or for a linear readout unit vectors."""
+        return self.n_cells if self.kind == 2 else self.train.n
+
+    cdef int fit(self, double *columns, evk_columns *sv, double *coef, double *bias, double *decisions) except -1 nogil:
+        """Train on columns[cell][point]. coef[output][sv.ld], decisions[output][train.ld]; 0 where it failed.
+
+        Long fits hear Ctrl-C and the stop flag."""
+        cdef evk_columns points
+        points.x, points.n, points.d, points.ld = columns, self.train.n, self.n_cells, self.train.ld
+        if self.kind == 2:
+            sv.x, sv.n, sv.d, sv.ld = &self.identity[0], self.n_cells, self.n_cells, whole_packs(self.n_cells)
+            return (
+                self.fit_pinv(&points, coef, bias)
+                and kernels.decide_columns(&self.kern, &points, sv, coef, bias, self.n_outputs, &self.right[0],
+                                           decisions, &self.poll) == 0
+            )
+        sv[0] = points
+        evk_gram_place(&self.gram, &self.kern, points, self.train.n, &self.gram_work[0])
+        if kernels.gram_fill(&self.gram, &self.poll) < 0:
+            return 0
+        if self.kind == 0:
+            return self.fit_svm(coef, bias, decisions)
+        return self.fit_lssvm(coef, bias, decisions)
+
+    cdef int fit_svm(self, double *coef, double *bias, double *decisions) except -1 nogil:
+        cdef size_t o, p, n = self.train.n, ld = self.train.ld
+        cdef int64_t budget = max(<size_t>1, <size_t>WORK_BETWEEN_SIGNALS // (2 * ld))
+        cdef evk_qp *qp = &self.qp
+        for o in range(self.n_outputs):
+            qp.target, qp.lower, qp.upper = self.train.targets + o * n, &self.lower[o, 0], &self.upper[o, 0]
+            memset(qp.beta, 0, n * sizeof(double))
+            kernels.qp_begin(qp)
+            while not kernels.qp_run(qp, budget):
+                if self.poll.ask(self.poll.data):
+                    return 0
+            kernels.qp_certify(qp)
+            bias[o] = qp.bias
+            memcpy(coef + o * ld, qp.beta, ld * sizeof(double))
+            for p in range(n):
+                decisions[o * ld + p] = qp.target[p] - qp.residual[p] + qp.bias
+        return 1
+
+    cdef int fit_lssvm(self, double *coef, double *bias, double *decisions) except -1 nogil:
+        """[K + 1/(C w), 1; 1', 0] [coef; bias] = [y; 0] by one Cholesky factor: eta solves 1, nu solves y."""
+        cdef size_t o, p, n = self.train.n, ld = self.train.ld
+        cdef double *eta = &self.right[0]
+        cdef double *nu
+        cdef double sum_eta = 0.0, sum_nu
+        for p in range(n):
+            self.gram.rows[p * ld + p] += 1.0 / (self.C * self.train.weights[p])
+        if kernels.cholesky(self.gram.rows, n, ld, &self.poll) < <ptrdiff_t>n:
+            return 0
+        for p in range(ld):
+            eta[p] = 1.0 if p < n else 0.0
+        kernels.cholesky_solve(self.gram.rows, n, ld, eta)
+        for p in range(n):
+            sum_eta += eta[p]
+        for o in range(self.n_outputs):
+            nu = eta + (1 + o) * ld
+            memset(nu, 0, ld * sizeof(double))
+            memcpy(nu, self.train.targets + o * n, n * sizeof(double))
+            kernels.cholesky_solve(self.gram.rows, n, ld, nu)
+            sum_nu = 0.0
+            for p in range(n):
+                sum_nu += nu[p]
+            bias[o] = sum_nu / sum_eta
+            for p in range(ld):
+                coef[o * ld + p] = nu[p] - bias[o] * eta[p] if p < n else 0.0
+            for p in range(n):
+                decisions[o * ld + p] = (self.train.targets[o * n + p]
+                                         - coef[o * ld + p] / (self.C * self.train.weights[p]))
+        return 1
+
+    cdef int fit_pinv(self, const evk_columns *points, double *coef, double *bias) except -1 nogil:
+        """Weights = pseudoinverse of the activations (and of a column of ones) times the targets; w points count w."""
+        cdef size_t o, h, p, n = self.train.n, d = self.n_cells + (1 if self.bias else 0)
+        cdef double *columns = &self.work[evk_pinv_work_size(n, self.n_cells + 1)]
+        cdef double *targets = columns + (self.n_cells + 1) * n
+        cdef double *weights = targets + self.n_outputs * n
+        cdef double root
+        for p in range(n):
+            root = self.train.weights[p] ** 0.5
+            for h in range(self.n_cells):
+                columns[h * n + p] = root * points.x[h * points.ld + p]
+            if self.bias:
+                columns[self.n_cells * n + p] = root
+            for o in range(self.n_outputs):
+                targets[o * n + p] = root * self.train.targets[o * n + p]
+        if kernels.pinv(columns, n, d, targets, self.n_outputs, self.rcond, &self.work[0], weights, &self.poll) < 0:
+            return 0
+        for o in range(self.n_outputs):
+            for h in range(whole_packs(self.n_cells)):
+                coef[o * whole_packs(self.n_cells) + h] = weights[o * d + h] if h < self.n_cells else 0.0
+            bias[o] = weights[o * d + self.n_cells] if self.bias else 0.0
+        return 1
+
+
+def fit_readout(const double[:, ::1] phi not None, const double[:, ::1] targets not None,
+                const double[::1] weights not None, str kind, dict parameters not None):
+    """Support vectors (m, n_cells), coefficients (m, n_outputs) and biases of one network's readout, or None."""
+    cdef size_t n = phi.shape[0], d = phi.shape[1], n_outputs = targets.shape[0], ld = whole_packs(n)
+    part = (np.arange(n, dtype=np.int64), weights, targets)
+    cdef Readout trainer = Readout(kind, parameters, part, d)
+    cdef size_t m = trainer.n_support()
+    columns = np.zeros((d, ld))
+    columns[:, :n] = np.asarray(phi).T
+    cdef double[:, ::1] points = columns
+    coefficients = np.zeros((n_outputs, whole_packs(m)))
+    cdef double[:, ::1] coef = coefficients
+    intercept = np.zeros(n_outputs)
+    cdef double[::1] bias = intercept
+    cdef double[::1] decisions = np.empty(n_outputs * ld)
+    cdef evk_columns sv
+    cdef int fitted
+    with nogil:
+        fitted = trainer.fit(&points[0, 0], &sv, &coef[0, 0], &bias[0], &decisions[0])
+    if not fitted:
+        return None
+    support = np.eye(d) if trainer.kind == 2 else np.array(phi)
+    return support, np.ascontiguousarray(coefficients[:, :m].T), intercept

@@ -1,0 +1,1 @@
+"""Checks of what a user brings, each in one place."""

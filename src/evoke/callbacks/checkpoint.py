@@ -1,0 +1,159 @@
+"""Checkpoints of a run, from which it goes on after a crash."""
+
+from __future__ import annotations
+
+import errno
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from evoke._validation.parameters import check_integer, check_path
+from evoke.evolution.run import Callback, Run
+from evoke.persistence.atomic import check_replaceable
+from evoke.persistence.model import load, save
+
+__all__ = ["Checkpoint"]
+
+# What a resumed run may have otherwise: none of it changes what a generation gives.
+MAY_CHANGE = ("n_generations", "n_jobs", "callbacks", "warm_start", "verbose", "refit")
+
+
+@dataclass(frozen=True)
+class Checkpoint:
+    """Saves the model so far every few generations and at the end of a run, an interrupt or an error included.
+
+    With ``resume=True`` `fit` goes on from the file if there is one: the same script started again after a crash
+    continues and gives, bit for bit, what it would have given without. A process that is killed loses no more than the
+    generations since the last checkpoint. The run ends with `n_generations` in total, so that a script that is done
+    only reads the file.
+
+    The file is a model file (`evoke.load`) with the best network so far. There is none yet while no network has had a
+    finite error.
+
+    Parameters
+    ----------
+    path : str or PathLike
+        One file for one fit: others, those of a grid search for instance, are refused. It is replaced as a whole or not
+        at all.
+    every : int, default=10
+        Generations from one checkpoint to the next.
+    resume : bool, default=True
+        Whether to go on from the file. False: begin anew; a model file that is there is replaced.
+
+    Raises
+    ------
+    ValueError
+        A value out of range. In `fit`: the file is of other parameters, other data, another `random_state`, or of more
+        generations than were asked for. It is left as it is.
+    ModelFileError
+        In `fit`: what is there is no model file or a corrupt one; with ``resume=False`` too. It is left as it is.
+    OSError
+        In `fit`: the file cannot be written. The model remains usable.
+
+    Notes
+    -----
+    `n_generations`, `n_jobs`, `callbacks`, `warm_start`, `verbose` and `refit` may change from start to start. With
+    ``random_state=None`` the file knows the seed. A function among the callbacks that ends a run is asked again only
+    after one more generation; `EarlyStopping` ends it where it ended before. Where a warm start goes on, those
+    before it come on top of `n_generations`.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> import evoke
+    >>> from evoke.callbacks import Checkpoint
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = Path(folder) / "run.evk"
+    ...     model = evoke.EvokeClassifier(n_generations=4, callbacks=[Checkpoint(file, every=2)], random_state=0)
+    ...     model = model.fit(*evoke.tasks.anbncn(3)).set_params(n_generations=6).fit(*evoke.tasks.anbncn(3))
+    ...     len(evoke.load(file).history_)
+    6
+    """
+
+    path: str | os.PathLike[str]
+    every: int = 10
+    resume: bool = True
+
+    def __post_init__(self) -> None:
+        check_path(self.path)
+        check_integer("every", self.every, 1)
+        if not isinstance(self.resume, (bool, np.bool_)):
+            raise ValueError(f"resume must be True or False, got {self.resume!r}")
+
+    def restore(self, run: Run) -> None:
+        """Bring the run to where the file is; see `evoke.evolution.Run`."""
+        path = Path(self.path)
+        check_folder(path)
+        if not path.exists():
+            return
+        if not self.resume:
+            load(path)  # what is no model file is not ours to remove
+            Path(os.path.realpath(path)).unlink()  # `save` too keeps a link and replaces what it leads to
+            return
+        saved = self._read_same_run(run)
+        generation = saved._esp.generation
+        if generation > run.n_generations:
+            raise ValueError(
+                f"the checkpoint {os.fspath(self.path)!r} is of generation {generation}, but the run is to end with "
+                f"{run.n_generations}: raise n_generations, or give another path"
+            )
+        if generation > run.esp.generation:
+            run.history.extend(saved.history_[len(run.history) :])
+            run.first = saved._first
+            run.esp.load_state_dict(saved._esp.state_dict())
+
+    @contextmanager
+    def watch(self, run: Run) -> Iterator[Callback]:
+        """Write in time and at the end; see `evoke.evolution.Run`."""
+        written = run.esp.generation
+
+        def write() -> None:
+            nonlocal written
+            if run.esp.best is not None and run.esp.generation > written:
+                if Path(self.path).exists():  # another fit may have come in between
+                    self._read_same_run(run)
+                save(run.model(), self.path)
+                written = run.esp.generation
+
+        try:
+            yield lambda record, _esp: write() if record["generation"] % self.every == 0 else None
+        finally:
+            write()
+
+    def _read_same_run(self, run: Run) -> Any:
+        """The model in the file, which must be of this run."""
+        saved, model = load(self.path), run.model()
+        if type(saved) is not type(model):
+            self._refuse(f"{type(saved).__name__} instead of {type(model).__name__}")
+        ours, theirs = model.get_params(deep=False), saved.get_params(deep=False)
+        for name in sorted(set(ours) - {*MAY_CHANGE, "random_state"}):
+            if not np.array_equal(ours[name], theirs[name]):
+                self._refuse(f"{name}={theirs[name]!r} instead of {ours[name]!r}")
+        if saved._digest != run.problem.digest:
+            self._refuse("other data (or a version of evoke that reads them otherwise)")
+        seeded = model.random_state is not None or run.esp.generation > 0
+        if seeded and saved._esp.state_dict()["entropy"] != run.esp.state_dict()["entropy"]:
+            self._refuse("another random_state")
+        pairs = zip(saved.history_, run.history, strict=False)
+        if any(theirs["best_fitness"] != ours["best_fitness"] for theirs, ours in pairs):
+            self._refuse("a warm start from another model")
+        return saved
+
+    def _refuse(self, what: str) -> None:
+        raise ValueError(
+            f"the checkpoint {os.fspath(self.path)!r} is of another fit: {what}. Every fit needs a path of its own"
+        )
+
+
+def check_folder(path: Path) -> None:
+    """That a file can be put there: told now rather than after an hour of work."""
+    check_replaceable(path)
+    if not os.access(path.parent, os.W_OK | os.X_OK):
+        number = errno.EACCES if path.parent.is_dir() else errno.ENOENT
+        raise OSError(number, os.strerror(number), str(path.parent))

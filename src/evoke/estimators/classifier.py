@@ -1,0 +1,355 @@
+"""Classification of sequences, or of their steps."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import ClassifierMixin
+from sklearn.utils.validation import check_is_fitted
+
+from evoke._validation.parameters import check_class_weight
+from evoke.estimators.base import on_snapshot
+from evoke.estimators.sequence import SequenceEstimator
+from evoke.estimators.split import rows_behind_washout
+from evoke.estimators.streams import ClassifierStream
+from evoke.estimators.targets import Labels, check_labels_to_score
+from evoke.metrics import accuracy
+from evoke.persistence.checks import check_flags, check_labels
+from evoke.persistence.model import savable
+from evoke.sequences.containers import Sequences
+from evoke.sequences.prefixes import share_prefixes
+
+__all__ = ["EvokeClassifier"]
+
+FloatArray = NDArray[np.float64]
+
+
+@savable
+class EvokeClassifier(ClassifierMixin, SequenceEstimator):
+    """Classifier of sequences: an evolved LSTM network read by support vector machines (Evoke).
+
+    Enforced SubPopulations search the weights of the network. For every candidate, an SVM is trained on the cells'
+    activations over the training part of the sequences; its error there and on the validation part is the
+    candidate's fitness (paper, section 2).
+
+    Parameters
+    ----------
+    n_cells : int, default=5
+        Memory cells H.
+    cell : {"lstm", "evolino"}, default="lstm"
+        ``"lstm"``: s = i tanh(z) + f s, phi = o tanh(s). ``"evolino"``: s = i z + f s, phi = tanh(o s).
+    gate_bias : tuple of 3 floats, default=(0.0, 1.5, -1.5)
+        Constant biases of the input, forget and output gates.
+    weight_range : float, default=5.0
+        Initial weights are uniform in [-weight_range, weight_range].
+    n_generations : int, default=50
+        Generations of ``subpopulation_size * n_trials`` networks each.
+    subpopulation_size : int, default=40
+        Chromosomes in the subpopulation of each cell.
+    n_trials : int, default=5
+        Networks that each chromosome takes part in per generation.
+    mutation_scale : float, default=0.1
+        Half of the Cauchy noise lies within +- this scale (the paper's alpha).
+    burst_patience : int or None, default=5
+        Generations without improvement that set off burst mutation; None: never.
+    burst_scale : float or None, default=None
+        Noise scale of burst mutation; None: `mutation_scale`.
+    credit : {"best", "mean"}, default="best"
+        A chromosome is scored by the best or by the mean of the networks it took part in.
+    objective : {"hinge", "squared", "count"}, default="hinge"
+        Error of a decision: margin violation, its square, or whether it is wrong.
+    readout : {"svm", "lssvm", "pinv"}, default="svm"
+        Support vector machines, least-squares support vector machines, or linear weights by the pseudoinverse; one an
+        output. The latter two meet targets of +-1 in the least squares.
+    kernel : {"rbf", "linear", "poly"}, default="rbf"
+    gamma : float, default=0.25
+        Kernel width, ``exp(-gamma * |x - y|**2)``. The paper's "standard deviation 2.0" means 1/4 in its SVM software.
+    C : float, default=100.0
+        Capacity: the price of a margin violation, of a squared error with ``readout="lssvm"``.
+    class_weight : dict, "balanced" or None, default=None
+        Factors by which the steps (sequences) of each class weigh, in C as in the error that is the fitness; a class
+        not in the dict has 1. "balanced": so that all classes weigh the same, n / (n_classes * n_of_the_class). Not for
+        several outputs at once, whose steps have no one class.
+    tol : float, default=0.001
+        Tolerance of the SVM solver.
+    solver : {"auto", "native", "thundersvm"}, default="auto"
+        What trains the support vector machines of ``readout="svm"``.
+    washout : int, default=0
+        Steps at the beginning of every sequence that are neither trained on nor judged.
+    validation : "half" or float, default="half"
+        The part held out for the fitness: the second half of the sequences (of the steps, for a single sequence), or
+        the last fraction of them. Not used where `fit` is given ``X_val, y_val``.
+    random_state : int, SeedSequence, Generator, RandomState or None, default=None
+        Seed of the evolution; 0 is one like any other. None: another run each time.
+    n_jobs : int or None, default=None
+        Slices of the population evaluated at a time, by threads or by the joblib backend in force. The result does not
+        depend on it.
+    callbacks : list or None, default=None
+        What accompanies the run: those of `evoke.callbacks` (progress, an early end, checkpoints, a log), and functions
+        that are called after every generation with its record and the ESP engine; a true result ends the run.
+    warm_start : bool, default=False
+        Whether `fit` goes on from the population of the last fit, for `n_generations` more: on the same data two fits
+        give the same bits as one of so many generations. The data may differ, in which case the best network so far is
+        judged anew; the parameters of the evolution and the number of features may not.
+    verbose : int, default=0
+        1 prints a line a generation to stderr. For a bar see `evoke.callbacks.Progress`.
+    refit : bool, default=False
+        Whether the readout of the best network is trained once more at the end (after an interrupt too), this time on
+        all the data, the part that `validation` holds out included. The network, `best_fitness_` and `history_` stay as
+        they are. What `fit` is given as ``X_val, y_val`` stays held out, so there is nothing to train on again.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The labels in order; for indicator targets the numbers of the outputs.
+    genome_ : ndarray of shape (n_cells, 4 * (`n_features_in_` + n_cells))
+        Weights of the best network. A row is a cell: [z | input | forget | output] x [inputs, cells].
+    readout_ : FittedReadout
+        What was trained on its activations: support vectors, weights, intercepts and duality gaps.
+    history_ : list of dict
+        One record a generation.
+    best_fitness_ : float
+        Training plus validation error of the best network.
+    n_evaluations_ : int
+        Networks evaluated.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of str
+        Names of the columns of X; only where it was a data frame, or a list of them, with names that are text.
+
+    Examples
+    --------
+    >>> from evoke import EvokeClassifier, tasks
+    >>> X, y = tasks.anbncn(6)
+    >>> model = EvokeClassifier(n_generations=10, random_state=0).fit(X, y)
+    >>> model.predict(X)[0].shape
+    (4, 4)
+    """
+
+    _regression = False
+    _fitted = SequenceEstimator._fitted | {"classes_", "_multilabel"}
+
+    def __init__(
+        self,
+        n_cells=5,
+        cell="lstm",
+        gate_bias=(0.0, 1.5, -1.5),
+        weight_range=5.0,
+        n_generations=50,
+        subpopulation_size=40,
+        n_trials=5,
+        mutation_scale=0.1,
+        burst_patience=5,
+        burst_scale=None,
+        credit="best",
+        objective="hinge",
+        readout="svm",
+        kernel="rbf",
+        gamma=0.25,
+        C=100.0,
+        class_weight=None,
+        tol=1e-3,
+        solver="auto",
+        washout=0,
+        validation="half",
+        random_state=None,
+        n_jobs=None,
+        callbacks=None,
+        warm_start=False,
+        verbose=0,
+        refit=False,
+    ):
+        self.n_cells = n_cells
+        self.cell = cell
+        self.gate_bias = gate_bias
+        self.weight_range = weight_range
+        self.n_generations = n_generations
+        self.subpopulation_size = subpopulation_size
+        self.n_trials = n_trials
+        self.mutation_scale = mutation_scale
+        self.burst_patience = burst_patience
+        self.burst_scale = burst_scale
+        self.credit = credit
+        self.objective = objective
+        self.readout = readout
+        self.kernel = kernel
+        self.gamma = gamma
+        self.C = C
+        self.class_weight = class_weight
+        self.tol = tol
+        self.solver = solver
+        self.washout = washout
+        self.validation = validation
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.callbacks = callbacks
+        self.warm_start = warm_start
+        self.verbose = verbose
+        self.refit = refit
+
+    # ------------------------------------------------------------------ fitting
+
+    def fit(self, X, y, lengths=None, X_val=None, y_val=None, sample_weight=None, sample_weight_val=None):
+        """Evolve a network and train its readout.
+
+        Parameters
+        ----------
+        X : list of (T_i, n_features) arrays or data frames, (n, T, n_features) array, or (T, n_features) array
+            Sequences; a 2-D array (or a data frame) is one sequence, or with `lengths` several laid end to end.
+        y : targets with the structure of X
+            One label a step, or rows of 0 and 1 for several outputs at once; for a list or 3-D X also one label a
+            sequence, which is read off the last step; several for each sequence are a row of shape (1, n_outputs).
+        lengths : sequence of int, optional
+            Lengths of the sequences in a 2-D X. Cross-validation splits the rows of an array, so pass it a list of
+            sequences instead. In a pipeline, `lengths` and weights arrive by scikit-learn's metadata routing.
+        X_val, y_val : optional
+            Sequences held out for the fitness, in a container of the same kinds (not laid end to end).
+        sample_weight : optional
+            Weights of the targets, in the structure of y; where y has one a step, also one a sequence. A weight
+            multiplies C and the error of its step, for the fitness too: 2 is the same as to be there twice.
+        sample_weight_val : optional
+            The weights of `y_val`.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError
+            A parameter out of range; data that are empty, ragged in the wrong place or not finite; weights that are
+            negative, or zero for all that is trained on or held out.
+        KeyboardInterrupt
+            On Ctrl-C. The best network so far is kept: the estimator is fitted if one generation was completed.
+        """
+        X, y, held_out, features = self._read(X, y, lengths, X_val, y_val, sample_weight, sample_weight_val)
+        labels = Labels(y, X)
+        counted = slice(None) if y.per_sequence else rows_behind_washout(X, self.washout, "X")
+        if held_out is None:
+            (y,) = labels.weigh(self.class_weight, y, counted=counted)
+        else:
+            X_val, y_val = held_out
+            y, *y_val = labels.weigh(self.class_weight, y, y_val, counted=counted)
+            held_out = X_val, *y_val
+        everything, encoded, weights, *parts = self._divide(X, y, labels.encode, held_out)
+        train, validation, _ = parts
+        taught, judged = labels.among(encoded[train]), labels.among(encoded[validation[weights[validation] > 0]])
+        if (judged & ~taught).any():
+            warnings.warn(self._unlearnt(labels, taught, judged, X, held_out is None), stacklevel=2)
+        problem, final = self._pose(
+            share_prefixes(everything), encoded, *parts, weights=weights, exclusive=not labels.multilabel
+        )
+        learned = features | {
+            "classes_": labels.classes, "_multilabel": labels.multilabel, "_per_sequence": y.per_sequence,
+        }  # fmt: skip
+        self._evolve(problem, final, lambda _genome: learned)
+        return self
+
+    def _unlearnt(self, labels: Labels, taught, judged, X: Sequences, part_of_X: bool) -> str:
+        """What to say of classes that are held out but not among those trained on."""
+        kind = "output(s)" if labels.multilabel else "class(es)"
+        lacking = labels.classes[judged & ~taught].tolist()
+        text = f"the held-out part has {kind} {lacking}, which the training part lacks"
+        if taught.sum() == 1 and not labels.multilabel:
+            text += f" (it has only {labels.classes[taught].tolist()})"
+        if self.refit and part_of_X:
+            text += ": networks are judged by readouts that were not taught them"
+        else:
+            text += ": the model cannot learn them"
+        if not part_of_X:
+            return f"{text}. X needs sequences with them, behind the washout"
+        shuffle = "shuffle the sequences, or " if X.n_sequences > 1 else ""
+        return f"{text}. As validation={self.validation!r} holds out what comes last, {shuffle}pass X_val and y_val"
+
+    def _check_parameters(self):
+        super()._check_parameters()
+        check_class_weight(self.class_weight)
+
+    @on_snapshot
+    def decision_function(self, X, lengths=None):
+        """Decision values: positive where an output says yes.
+
+        Parameters
+        ----------
+        X, lengths
+            Sequences, as in `fit`.
+
+        Returns
+        -------
+        list of ndarray, or ndarray
+            The structure of X with one value a step (two classes; positive means ``classes_[1]``) or one a step and
+            output; without the steps where the model was trained with one label a sequence.
+        """
+        return self._apply(self._shape, X, lengths)
+
+    @on_snapshot
+    def predict(self, X, lengths=None):
+        """Labels of the steps, or of the sequences where the model was trained so.
+
+        Parameters
+        ----------
+        X, lengths
+            Sequences, as in `fit`.
+
+        Returns
+        -------
+        list of ndarray, or ndarray
+            The structure of X with a label a step, or (n_sequences,) labels.
+        """
+        return self._apply(self._answer, X, lengths)
+
+    @on_snapshot
+    def score(self, X, y, lengths=None, sample_weight=None):
+        """Share of right labels among all steps (of sequences, where the model was trained with one label each).
+
+        With several outputs a step counts as right only if all its outputs are. Steps count by their `sample_weight`.
+
+        Parameters
+        ----------
+        X, y, lengths, sample_weight
+            As in `fit`.
+
+        Returns
+        -------
+        float
+            From 0 to 1.
+        """
+        predicted, true, sequences = self._predicted_and_true(X, y, lengths, sample_weight)
+        check_labels_to_score(true, sequences, self.classes_)
+        right = predicted == true.values
+        return accuracy(right.all(axis=1) if right.ndim == 2 else right, true.weights)
+
+    def stream(self) -> ClassifierStream:
+        """An explicit stateful reader that starts from the zero state; the estimator itself keeps no state.
+
+        Returns
+        -------
+        ClassifierStream
+            Which reads step by step.
+        """
+        check_is_fitted(self, "readout_")
+        return ClassifierStream(self)
+
+    def _shape(self, decisions: FloatArray) -> FloatArray:
+        return decisions[:, 0] if decisions.shape[1] == 1 and not self._multilabel else decisions
+
+    def _answer(self, decisions: FloatArray) -> NDArray[Any]:
+        if self._multilabel:
+            return (decisions > 0).astype(np.int64)
+        if decisions.shape[1] == 1:
+            return self.classes_[(decisions[:, 0] > 0).astype(np.intp)]
+        return self.classes_[decisions.argmax(axis=1)]
+
+    def _check_fitted(self) -> None:
+        super()._check_fitted()
+        check_flags(_multilabel=self._multilabel)
+        n_outputs = len(self.readout_.intercept)
+        check_labels(self.classes_, 2 if n_outputs == 1 and not self._multilabel else n_outputs)
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_label = True
+        return tags

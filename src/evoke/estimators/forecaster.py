@@ -1,0 +1,378 @@
+"""Continuation of series by a network that reads its own output."""
+
+from __future__ import annotations
+
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from evoke._core import free_run, lstm
+from evoke._validation.arrays import to_array
+from evoke._validation.parameters import check_choice, check_positive
+from evoke.estimators.base import on_snapshot
+from evoke.estimators.series import SeriesEstimator
+from evoke.estimators.streams import SeriesStream
+from evoke.estimators.targets import with_weights
+from evoke.persistence.model import savable
+from evoke.sequences.containers import Sequences, Targets
+from evoke.sequences.features import Features
+from evoke.sequences.prefixes import share_prefixes
+from evoke.sequences.series import Series, as_external, as_series, inputs_of, runs_with_free_ends
+
+__all__ = ["EvokeForecaster"]
+
+FloatArray = NDArray[np.float64]
+
+MOST_STEPS = 10**9  # that a free run may be asked for
+
+
+@savable
+class EvokeForecaster(SeriesEstimator):
+    """Continuation of series: an evolved LSTM network whose output is fed back as its input (paper, section 3.2).
+
+    The inputs of step t are ``[X(t) | feedback_scale * y(t - 1)]`` with y(-1) = 0, the target is y(t): the paper's
+    backprojection. In training the true y is fed back (teacher forcing), in `generate` the network's own output.
+
+    Parameters
+    ----------
+    n_cells : int, default=10
+        Memory cells H.
+    cell : {"lstm", "evolino"}, default="evolino"
+        ``"lstm"``: s = i tanh(z) + f s, phi = o tanh(s). ``"evolino"``: s = i z + f s, phi = tanh(o s).
+    gate_bias : tuple of 3 floats, default=(0.0, 0.0, 0.0)
+        Constant biases of the input, forget and output gates.
+    weight_range : float, default=0.5
+        Initial weights are uniform in [-weight_range, weight_range].
+    n_generations : int, default=50
+        Generations of ``subpopulation_size * n_trials`` networks each.
+    subpopulation_size : int, default=40
+        Chromosomes in the subpopulation of each cell.
+    n_trials : int, default=5
+        Networks that each chromosome takes part in per generation.
+    mutation_scale : float, default=0.01
+        Half of the Cauchy noise lies within +- this scale (the paper's alpha).
+    burst_patience : int or None, default=5
+        Generations without improvement that set off burst mutation; None: never.
+    burst_scale : float or None, default=None
+        Noise scale of burst mutation; None: `mutation_scale`.
+    credit : {"best", "mean"}, default="best"
+        A chromosome is scored by the best or by the mean of the networks it took part in.
+    objective : {"squared", "hinge", "count"}, default="squared"
+        Error of a prediction: its square, its absolute value beyond `epsilon`, or whether it is off by more than
+        `epsilon`; summed over outputs and steps.
+    readout : {"svm", "lssvm", "pinv"}, default="lssvm"
+        Support vector regression, least-squares support vector machines, or linear weights by the pseudoinverse; one
+        an output.
+    kernel : {"rbf", "linear", "poly"}, default="rbf"
+    gamma : float, default=0.25
+        Kernel width, ``exp(-gamma * |x - y|**2)``. The paper's "standard deviation 2.0" means 1/4 in its SVM software.
+    C : float, default=1e8
+        Capacity: the price of a squared error with ``readout="lssvm"``, which the default is meant for; of an error
+        beyond `epsilon` with ``readout="svm"``. Noise-free series gain from more (1e12), noisy ones from less.
+    epsilon : float, default=0.001
+        Errors that support vector regression and the objectives "hinge" and "count" leave free.
+    tol : float, default=0.001
+        Tolerance of the SVM solver.
+    solver : {"auto", "native", "thundersvm"}, default="auto"
+        What trains the support vector machines of ``readout="svm"``.
+    washout : int, default=0
+        Steps at the beginning of every series that are neither trained on nor judged.
+    feedback_scale : float, default=0.3
+        Factor of the values that are fed back into the network.
+    validation : "half" or float, default="half"
+        The part held out for the fitness: the second half of the steps behind the washout (of the series, if there are
+        several), or the last fraction of them. Not used where `fit` is given ``y_val``.
+    validation_mode : {"teacher", "free"}, default="teacher"
+        How the held-out part is judged. "teacher": by the errors one step ahead, the network being told the true values
+        (paper, section 3.2). "free": by the errors of a run on its own output, which begins where the held-out part
+        does; in a whole series behind the washout, or behind its first step if there is none.
+    random_state : int, SeedSequence, Generator, RandomState or None, default=None
+        Seed of the evolution; 0 is one like any other. None: another run each time.
+    n_jobs : int or None, default=None
+        Slices of the population evaluated at a time, by threads or by the joblib backend in force. The result does not
+        depend on it.
+    callbacks : list or None, default=None
+        What accompanies the run: those of `evoke.callbacks` (progress, an early end, checkpoints, a log), and functions
+        that are called after every generation with its record and the ESP engine; a true result ends the run.
+    warm_start : bool, default=False
+        Whether `fit` goes on from the population of the last fit, for `n_generations` more: on the same data two fits
+        give the same bits as one of so many generations. The data may differ, in which case the best network so far is
+        judged anew; the parameters of the evolution and the number of features may not.
+    verbose : int, default=0
+        1 prints a line a generation to stderr. For a bar see `evoke.callbacks.Progress`.
+    refit : bool, default=False
+        Whether the readout of the best network is trained once more at the end (after an interrupt too), this time on
+        all the data, the part that `validation` holds out included. The network, `best_fitness_` and `history_` stay as
+        they are. What `fit` is given as ``X_val, y_val`` stays held out, so there is nothing to train on again.
+
+    Attributes
+    ----------
+    n_outputs_ : int
+        Number of values a step.
+    n_features_in_ : int
+        External inputs; 0 without X.
+    feature_names_in_ : ndarray of str
+        Names of the columns of X; only where it was a data frame, or a list of them, with names that are text.
+    genome_ : ndarray of shape (n_cells, 4 * (`n_features_in_` + `n_outputs_` + n_cells))
+        Weights of the best network. A row is a cell: [z | input | forget | output] x [inputs, outputs fed back, cells].
+    readout_ : FittedReadout
+        What was trained on its activations: support vectors, weights, intercepts and duality gaps.
+    history_ : list of dict
+        One record a generation.
+    best_fitness_ : float
+        Training plus validation error of the best network.
+    n_evaluations_ : int
+        Networks evaluated.
+
+    Examples
+    --------
+    >>> from evoke import EvokeForecaster, tasks
+    >>> y = tasks.superimposed_sines(2, 300)
+    >>> model = EvokeForecaster(washout=50, n_generations=5, random_state=0).fit(y)
+    >>> model.generate(10).shape
+    (10,)
+    """
+
+    def __init__(
+        self,
+        n_cells=10,
+        cell="evolino",
+        gate_bias=(0.0, 0.0, 0.0),
+        weight_range=0.5,
+        n_generations=50,
+        subpopulation_size=40,
+        n_trials=5,
+        mutation_scale=0.01,
+        burst_patience=5,
+        burst_scale=None,
+        credit="best",
+        objective="squared",
+        readout="lssvm",
+        kernel="rbf",
+        gamma=0.25,
+        C=1e8,
+        epsilon=1e-3,
+        tol=1e-3,
+        solver="auto",
+        washout=0,
+        feedback_scale=0.3,
+        validation="half",
+        validation_mode="teacher",
+        random_state=None,
+        n_jobs=None,
+        callbacks=None,
+        warm_start=False,
+        verbose=0,
+        refit=False,
+    ):
+        self.n_cells = n_cells
+        self.cell = cell
+        self.gate_bias = gate_bias
+        self.weight_range = weight_range
+        self.n_generations = n_generations
+        self.subpopulation_size = subpopulation_size
+        self.n_trials = n_trials
+        self.mutation_scale = mutation_scale
+        self.burst_patience = burst_patience
+        self.burst_scale = burst_scale
+        self.credit = credit
+        self.objective = objective
+        self.readout = readout
+        self.kernel = kernel
+        self.gamma = gamma
+        self.C = C
+        self.epsilon = epsilon
+        self.tol = tol
+        self.solver = solver
+        self.washout = washout
+        self.feedback_scale = feedback_scale
+        self.validation = validation
+        self.validation_mode = validation_mode
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.callbacks = callbacks
+        self.warm_start = warm_start
+        self.verbose = verbose
+        self.refit = refit
+
+    # ------------------------------------------------------------------ fitting
+
+    def fit(self, y, X=None, y_val=None, X_val=None, sample_weight=None, sample_weight_val=None):
+        """Evolve a network and train its readout.
+
+        Parameters
+        ----------
+        y : (T,) or (T, n_outputs) array, or list of such
+            One series, or several that may differ in length.
+        X : (T, n_features) array, or list of such, optional
+            External inputs: one row for every step of y.
+        y_val, X_val : optional
+            Whole series held out for the fitness, of the same kind as y and X.
+        sample_weight : optional
+            Weights of the steps, in the structure of y but for its columns; for a list also one a series. A weight
+            multiplies C and the error of its step, for the fitness too: 2 is the same as to be there twice.
+        sample_weight_val : optional
+            The weights of `y_val`.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError
+            A parameter out of range, a series no longer than the washout, data that are not finite, lengths of X and y
+            that differ; weights that are negative, or zero for all that is trained on or held out.
+        KeyboardInterrupt
+            On Ctrl-C. The best network so far is kept: the estimator is fitted if one generation was completed.
+        """
+        self._check_parameters()
+        series = as_series(y)
+        y = series.sequences
+        several = y.container == "list"
+        external = as_external(X, y.lengths, several, None, "X", "y")
+        features = {"n_features_in_": 0} if X is None else vars(Features(X, external, several))
+        inputs = inputs_of(y, external, self.feedback_scale)
+        held_out = self._held_out(y_val, X_val, series, external.shape[1], sample_weight_val)
+        targets = with_weights(Targets(y.rows, False), sample_weight, y)
+        inputs_and_held_out, targets, weights, train, validation, final = self._divide(
+            inputs, targets, lambda targets, _inputs, _name: targets.values, held_out, "y"
+        )
+        if self.validation_mode == "free":
+            runs, free, validation = runs_with_free_ends(inputs_and_held_out, validation)
+        else:
+            runs, free = share_prefixes(inputs_and_held_out), None
+        feedback_scale = float(self.feedback_scale)
+        problem, final = self._pose(
+            runs, targets, train, validation, final, weights=weights, free=free, feedback_scale=feedback_scale
+        )
+        last = slice(*inputs.offsets[-2:])
+
+        def learned(genome: FloatArray) -> dict[str, Any]:
+            offsets = np.array([0, last.stop - last.start])
+            _, states = lstm.sequences(genome, inputs.rows[last], offsets, problem.cell, problem.gate_bias)
+            return features | {
+                "n_outputs_": y.rows.shape[1], "_flat": series.flat,
+                "_feedback_scale": feedback_scale, "_state": states[0], "_last": y.rows[-1].copy(),
+            }  # fmt: skip
+
+        self._evolve(problem, final, learned)
+        return self
+
+    def _check_parameters(self):
+        super()._check_parameters()
+        check_positive("feedback_scale", self.feedback_scale)
+        check_choice("validation_mode", self.validation_mode, ("teacher", "free"))
+
+    def _held_out(self, y_val, X_val, series: Series, n_features: int, weights) -> tuple[Sequences, Targets] | None:
+        if y_val is None:
+            for name, value in (("X_val", X_val), ("sample_weight_val", weights)):
+                if value is not None:
+                    raise ValueError(f"{name} goes with y_val, which is missing")
+            return None
+        held_out = as_series(y_val, "y_val")
+        y = held_out.sequences
+        if held_out.flat != series.flat or y.rows.shape[1] != series.sequences.rows.shape[1]:
+            raise ValueError("y_val must be of the same kind as y: as many dimensions and outputs")
+        external = as_external(X_val, y.lengths, y.container == "list", n_features, "X_val", "y_val")
+        targets = with_weights(Targets(y.rows, False), weights, y, "sample_weight_val")
+        return inputs_of(y, external, self.feedback_scale), targets
+
+    # ------------------------------------------------------------------ use: left alone
+
+    @on_snapshot
+    def generate(self, n_steps, context=None, X=None):
+        """Continue a series from the network's own output.
+
+        Parameters
+        ----------
+        n_steps : int
+            0 is allowed.
+        context : (T,) or (T, n_outputs) array, optional
+            The series to be continued, which the network is told first. By default the (last) series of `fit`.
+        X : (n_steps, n_features) array, or with `context` (T + n_steps, n_features), optional
+            External inputs, where the model was trained with some: those of the context and of the steps generated.
+
+        Returns
+        -------
+        ndarray of shape (n_steps,) or (n_steps, n_outputs)
+            As y in `fit`. The model keeps no state: the same call gives the same values.
+
+        Raises
+        ------
+        ValueError
+            A negative n_steps; a context or X that do not fit the model or are not finite.
+        FloatingPointError
+            The run diverges: an output is not finite.
+        """
+        check_is_fitted(self, "readout_")
+        if not isinstance(n_steps, Integral) or isinstance(n_steps, bool) or n_steps < 0:
+            raise ValueError(f"n_steps must be an integer of at least 0, got {n_steps!r}")
+        if n_steps > MOST_STEPS:
+            raise ValueError(f"n_steps must be at most {MOST_STEPS}, got {n_steps!r}")
+        if context is None:
+            external = self._external(X, np.array([n_steps]), False, "what is generated")
+            state, last = self._state, self._last
+        else:
+            series = self._checked(context, "context").sequences
+            if series.container != "2d":
+                raise ValueError("context must be one series, got a list")
+            told = len(series.rows)
+            external = self._external(X, np.array([told + n_steps]), False, "context with what is generated")
+            inputs = inputs_of(series, external[:told], self._feedback_scale)
+            _, states = lstm.sequences(self.genome_, inputs.rows, inputs.offsets, self._cell, self._gate_bias)
+            state, last, external = states[0], series.rows[-1], external[told:]
+        values, _ = self._run_free(external, last, state)
+        odd = ~np.isfinite(values).all(axis=1)
+        if odd.any():
+            raise FloatingPointError(f"the free run diverges: its output is not finite at step {int(np.argmax(odd))}")
+        return values[:, 0] if self._flat else values
+
+    @on_snapshot
+    def predict(self, fh, X=None):
+        """Values at a forecasting horizon behind the end of the (last) series of `fit`.
+
+        Parameters
+        ----------
+        fh : int or array_like of int
+            Steps ahead, each at least 1; 3 means the third value behind the end, and it alone.
+        X : (max(fh), n_features) array, optional
+            External inputs of the steps up to the furthest.
+
+        Returns
+        -------
+        ndarray of shape (n,) or (n, n_outputs)
+            A value for each element of `fh`, in its order.
+        """
+        check_is_fitted(self, "readout_")
+        steps = np.atleast_1d(to_array(fh, "fh"))
+        if steps.ndim != 1 or steps.size == 0 or steps.dtype.kind not in "iu" or (steps < 1).any():
+            raise ValueError(f"fh must be steps ahead, integers of at least 1, got {fh!r}")
+        if (steps > MOST_STEPS).any():
+            raise ValueError(f"fh must be at most {MOST_STEPS} steps ahead, got {fh!r}")
+        return self.generate(int(steps.max()), X=X)[steps.astype(np.intp) - 1]
+
+    def stream(self) -> SeriesStream:
+        """An explicit stateful reader that starts from the zero state; the estimator itself keeps no state.
+
+        Returns
+        -------
+        SeriesStream
+            Which reads value by value.
+        """
+        check_is_fitted(self, "readout_")
+        return SeriesStream(self)
+
+    def _run_free(self, external: FloatArray, last: FloatArray, state: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Outputs on external inputs (n_steps, n_features) after the values `last`, and the state they end in."""
+        inputs = np.zeros((len(external), self.n_features_in_ + self.n_outputs_))
+        inputs[:, : self.n_features_in_] = external
+        inputs[:1, self.n_features_in_ :] = self._feedback_scale * last
+        readout = self.readout_
+        return free_run.run_free_one(
+            self.genome_, inputs, self._feedback_scale, self._cell, self._gate_bias, state, readout.support_vectors,
+            readout.dual_coef, readout.intercept, readout.kernel, readout.gamma, readout.coef0, readout.degree,
+        )  # fmt: skip

@@ -1,0 +1,280 @@
+"""Regression on sequences, or on their steps."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import RegressorMixin
+
+from evoke.estimators.base import on_snapshot
+from evoke.estimators.sequence import SequenceEstimator
+from evoke.estimators.split import rows_behind_washout
+from evoke.estimators.targets import encode_values, real_values
+from evoke.metrics import r_squared
+from evoke.persistence.checks import check_flags
+from evoke.persistence.model import savable
+from evoke.sequences.prefixes import share_prefixes
+
+__all__ = ["EvokeRegressor"]
+
+FloatArray = NDArray[np.float64]
+
+
+@savable
+class EvokeRegressor(RegressorMixin, SequenceEstimator):
+    """Regression on sequences: an evolved LSTM network read by support vector regression (Evoke).
+
+    Enforced SubPopulations search the weights of the network. For every candidate, a support vector regression is
+    trained on the cells' activations over the training part of the sequences; its error there and on the validation
+    part is the candidate's fitness (paper, section 2).
+
+    Parameters
+    ----------
+    n_cells : int, default=10
+        Memory cells H.
+    cell : {"lstm", "evolino"}, default="evolino"
+        ``"lstm"``: s = i tanh(z) + f s, phi = o tanh(s). ``"evolino"``: s = i z + f s, phi = tanh(o s).
+    gate_bias : tuple of 3 floats, default=(0.0, 0.0, 0.0)
+        Constant biases of the input, forget and output gates.
+    weight_range : float, default=0.5
+        Initial weights are uniform in [-weight_range, weight_range].
+    n_generations : int, default=50
+        Generations of ``subpopulation_size * n_trials`` networks each.
+    subpopulation_size : int, default=40
+        Chromosomes in the subpopulation of each cell.
+    n_trials : int, default=5
+        Networks that each chromosome takes part in per generation.
+    mutation_scale : float, default=0.01
+        Half of the Cauchy noise lies within +- this scale (the paper's alpha).
+    burst_patience : int or None, default=5
+        Generations without improvement that set off burst mutation; None: never.
+    burst_scale : float or None, default=None
+        Noise scale of burst mutation; None: `mutation_scale`.
+    credit : {"best", "mean"}, default="best"
+        A chromosome is scored by the best or by the mean of the networks it took part in.
+    objective : {"squared", "hinge", "count"}, default="squared"
+        Error of a prediction: its square, its absolute value beyond `epsilon`, or whether it is off by more than
+        `epsilon`; summed over outputs and steps.
+    readout : {"svm", "lssvm", "pinv"}, default="svm"
+        Support vector regression, least-squares support vector machines, or linear weights by the pseudoinverse; one
+        an output.
+    kernel : {"rbf", "linear", "poly"}, default="rbf"
+    gamma : float, default=0.25
+        Kernel width, ``exp(-gamma * |x - y|**2)``. The paper's "standard deviation 2.0" means 1/4 in its SVM software.
+    C : float, default=100.0
+        Capacity: the price of an error beyond `epsilon`, of a squared error with ``readout="lssvm"``.
+    epsilon : float, default=0.001
+        Errors that support vector regression and the objectives "hinge" and "count" leave free.
+    tol : float, default=0.001
+        Tolerance of the SVM solver.
+    solver : {"auto", "native", "thundersvm"}, default="auto"
+        What trains the support vector machines of ``readout="svm"``.
+    washout : int, default=0
+        Steps at the beginning of every sequence that are neither trained on nor judged.
+    validation : "half" or float, default="half"
+        The part held out for the fitness: the second half of the sequences (of the steps, for a single sequence), or
+        the last fraction of them. Not used where `fit` is given ``X_val, y_val``.
+    random_state : int, SeedSequence, Generator, RandomState or None, default=None
+        Seed of the evolution; 0 is one like any other. None: another run each time.
+    n_jobs : int or None, default=None
+        Slices of the population evaluated at a time, by threads or by the joblib backend in force. The result does not
+        depend on it.
+    callbacks : list or None, default=None
+        What accompanies the run: those of `evoke.callbacks` (progress, an early end, checkpoints, a log), and functions
+        that are called after every generation with its record and the ESP engine; a true result ends the run.
+    warm_start : bool, default=False
+        Whether `fit` goes on from the population of the last fit, for `n_generations` more: on the same data two fits
+        give the same bits as one of so many generations. The data may differ, in which case the best network so far is
+        judged anew; the parameters of the evolution and the number of features may not.
+    verbose : int, default=0
+        1 prints a line a generation to stderr. For a bar see `evoke.callbacks.Progress`.
+    refit : bool, default=False
+        Whether the readout of the best network is trained once more at the end (after an interrupt too), this time on
+        all the data, the part that `validation` holds out included. The network, `best_fitness_` and `history_` stay as
+        they are. What `fit` is given as ``X_val, y_val`` stays held out, so there is nothing to train on again.
+
+    Attributes
+    ----------
+    n_outputs_ : int
+        Number of values a step, or a sequence.
+    genome_ : ndarray of shape (n_cells, 4 * (`n_features_in_` + n_cells))
+        Weights of the best network. A row is a cell: [z | input | forget | output] x [inputs, cells].
+    readout_ : FittedReadout
+        What was trained on its activations: support vectors, weights, intercepts and duality gaps.
+    history_ : list of dict
+        One record a generation.
+    best_fitness_ : float
+        Training plus validation error of the best network.
+    n_evaluations_ : int
+        Networks evaluated.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of str
+        Names of the columns of X; only where it was a data frame, or a list of them, with names that are text.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from evoke import EvokeRegressor
+    >>> X = np.random.default_rng(0).normal(size=(6, 20, 1))
+    >>> y = np.cumsum(X[:, :, 0], axis=1)
+    >>> EvokeRegressor(n_generations=5, random_state=0).fit(X, y).predict(X).shape
+    (6, 20)
+    """
+
+    _fitted = SequenceEstimator._fitted | {"n_outputs_", "_flat"}
+
+    def __init__(
+        self,
+        n_cells=10,
+        cell="evolino",
+        gate_bias=(0.0, 0.0, 0.0),
+        weight_range=0.5,
+        n_generations=50,
+        subpopulation_size=40,
+        n_trials=5,
+        mutation_scale=0.01,
+        burst_patience=5,
+        burst_scale=None,
+        credit="best",
+        objective="squared",
+        readout="svm",
+        kernel="rbf",
+        gamma=0.25,
+        C=100.0,
+        epsilon=1e-3,
+        tol=1e-3,
+        solver="auto",
+        washout=0,
+        validation="half",
+        random_state=None,
+        n_jobs=None,
+        callbacks=None,
+        warm_start=False,
+        verbose=0,
+        refit=False,
+    ):
+        self.n_cells = n_cells
+        self.cell = cell
+        self.gate_bias = gate_bias
+        self.weight_range = weight_range
+        self.n_generations = n_generations
+        self.subpopulation_size = subpopulation_size
+        self.n_trials = n_trials
+        self.mutation_scale = mutation_scale
+        self.burst_patience = burst_patience
+        self.burst_scale = burst_scale
+        self.credit = credit
+        self.objective = objective
+        self.readout = readout
+        self.kernel = kernel
+        self.gamma = gamma
+        self.C = C
+        self.epsilon = epsilon
+        self.tol = tol
+        self.solver = solver
+        self.washout = washout
+        self.validation = validation
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.callbacks = callbacks
+        self.warm_start = warm_start
+        self.verbose = verbose
+        self.refit = refit
+
+    # ------------------------------------------------------------------ fitting
+
+    def fit(self, X, y, lengths=None, X_val=None, y_val=None, sample_weight=None, sample_weight_val=None):
+        """Evolve a network and train its readout.
+
+        Parameters
+        ----------
+        X : list of (T_i, n_features) arrays or data frames, (n, T, n_features) array, or (T, n_features) array
+            Sequences; a 2-D array (or a data frame) is one sequence, or with `lengths` several laid end to end.
+        y : targets with the structure of X
+            One value a step, or rows of several; for a list or 3-D X also one value a sequence, which is read off the
+            last step; several for each sequence are a row of shape (1, n_outputs).
+        lengths : sequence of int, optional
+            Lengths of the sequences in a 2-D X. Cross-validation splits the rows of an array, so pass it a list of
+            sequences instead. In a pipeline, `lengths` and weights arrive by scikit-learn's metadata routing.
+        X_val, y_val : optional
+            Sequences held out for the fitness, in a container of the same kinds (not laid end to end).
+        sample_weight : optional
+            Weights of the targets, in the structure of y; where y has one a step, also one a sequence. A weight
+            multiplies C and the error of its step, for the fitness too: 2 is the same as to be there twice.
+        sample_weight_val : optional
+            The weights of `y_val`.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError
+            A parameter out of range; data that are empty, ragged in the wrong place or not finite; weights that are
+            negative, or zero for all that is trained on or held out.
+        KeyboardInterrupt
+            On Ctrl-C. The best network so far is kept: the estimator is fitted if one generation was completed.
+        """
+        X, y, held_out, features = self._read(X, y, lengths, X_val, y_val, sample_weight, sample_weight_val)
+        everything, encoded, weights, *parts = self._divide(X, y, encode_values, held_out)
+        problem, final = self._pose(share_prefixes(everything), encoded, *parts, weights=weights)
+        learned = features | {
+            "n_outputs_": len(problem.train.targets), "_per_sequence": y.per_sequence, "_flat": y.values.ndim == 1,
+        }  # fmt: skip
+        self._evolve(problem, final, lambda _genome: learned)
+        return self
+
+    @on_snapshot
+    def predict(self, X, lengths=None):
+        """Values of the steps, or of the sequences where the model was trained so.
+
+        Parameters
+        ----------
+        X, lengths
+            Sequences, as in `fit`.
+
+        Returns
+        -------
+        list of ndarray, or ndarray
+            The structure of X with a value (or a row of several) a step, or one a sequence.
+        """
+        return self._apply(self._answer, X, lengths)
+
+    @on_snapshot
+    def score(self, X, y, lengths=None, sample_weight=None):
+        """R^2 of the predictions behind the washout, averaged over the outputs.
+
+        For an output that does not vary it is 1 if every prediction is exact and 0 otherwise. Steps count by their
+        `sample_weight`.
+
+        Parameters
+        ----------
+        X, y, lengths, sample_weight
+            As in `fit`.
+
+        Returns
+        -------
+        float
+            At most 1.
+        """
+        predicted, true, sequences = self._predicted_and_true(X, y, lengths, sample_weight)
+        counted = slice(None) if self._per_sequence else rows_behind_washout(sequences, self._washout, "X")
+        values = real_values(true, sequences)
+        weights = None if true.weights is None else true.weights[counted]
+        return r_squared(values[counted], predicted[counted], weights)
+
+    def _answer(self, decisions: FloatArray) -> FloatArray:
+        return decisions[:, 0] if self._flat else decisions
+
+    def _check_fitted(self) -> None:
+        super()._check_fitted()
+        check_flags(_flat=self._flat)
+        if len(self.readout_.intercept) != self.n_outputs_ or (self._flat and self.n_outputs_ != 1):
+            raise ValueError(f"the readout does not have n_outputs_={self.n_outputs_!r} outputs")
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.target_tags.multi_output = True
+        return tags

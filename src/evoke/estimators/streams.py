@@ -1,0 +1,191 @@
+"""Explicit stateful readers, for data that come step by step; the estimators themselves keep no state."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evoke._core import lstm
+from evoke._validation.arrays import to_array
+from evoke.sequences.containers import as_sequences
+from evoke.sequences.features import check_features, one_row
+
+__all__ = ["ClassifierStream", "SeriesStream", "Stream"]
+
+FloatArray = NDArray[np.float64]
+
+
+class Stream:
+    """Reads one sequence piece by piece: the state of the cells is carried from call to call.
+
+    Reading 8 steps and then 12 gives the same bits as reading 20 at once.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from evoke import EvokeRegressor
+    >>> X = np.random.default_rng(0).normal(size=(20, 1))
+    >>> model = EvokeRegressor(n_generations=2, random_state=0).fit(X, X[:, 0].cumsum())
+    >>> reader = model.stream()
+    >>> first, then = reader.predict(X[:8]), reader.predict(X[8:])
+    >>> np.array_equal(np.concatenate([first, then]), model.predict(X))
+    True
+    """
+
+    def __init__(self, estimator: Any):
+        self._estimator = copy.copy(estimator)  # a later fit does not touch it
+        self.reset()
+
+    def reset(self) -> None:
+        """Back to the zero state."""
+        self._state = np.zeros((1, 2, len(self._estimator.genome_)))
+
+    def transform(self, X) -> FloatArray:
+        """Activations of the next steps.
+
+        Parameters
+        ----------
+        X : array_like of shape (n_steps, n_features)
+            What is read.
+
+        Returns
+        -------
+        ndarray of shape (n_steps, n_cells)
+            The paper's phi(t).
+        """
+        return self._read(X, "X")
+
+    def _read(self, X: Any, name: str) -> FloatArray:
+        model, named = self._estimator, hasattr(X, "columns")
+        sequences = as_sequences(
+            X if named else to_array(X, name), name=name, n_columns=None if named else model.n_features_in_
+        )
+        if sequences.container != "2d":
+            raise ValueError(f"{name} must be 2-D: the next steps of one sequence")
+        if named:
+            check_features(model, X, sequences.rows, False, name)
+        phi, self._state = lstm.sequences(
+            model.genome_, sequences.rows, sequences.offsets, model._cell, model._gate_bias, self._state
+        )
+        return phi
+
+    def predict(self, X) -> NDArray[Any]:
+        """Predictions of the next steps.
+
+        Parameters
+        ----------
+        X : array_like of shape (n_steps, n_features)
+            What is read.
+
+        Returns
+        -------
+        ndarray of shape (n_steps,) or (n_steps, n_outputs)
+            As the estimator's.
+        """
+        return self._estimator._answer(self._estimator.readout_.decide(self.transform(X)))
+
+    def step(self, x) -> Any:
+        """Prediction of the next step.
+
+        Parameters
+        ----------
+        x : float or (n_features,) array, or Series
+            What is read.
+
+        Returns
+        -------
+        label, float or ndarray of shape (n_outputs,)
+            As the estimator's.
+        """
+        row = one_row(x)
+        phi = self._read(to_array(x, "x").reshape(1, -1) if row is None else row, "x")
+        return self._estimator._answer(self._estimator.readout_.decide(phi))[0]
+
+
+class ClassifierStream(Stream):
+    """A reader that also gives decision values.
+
+    Examples
+    --------
+    >>> from evoke import EvokeClassifier, tasks
+    >>> X, y = tasks.anbncn(5)
+    >>> reader = EvokeClassifier(n_generations=2, random_state=0).fit(X, y).stream()
+    >>> reader.decision_function(X[0]).shape, reader.step(X[1][0]).shape
+    ((4, 4), (4,))
+    """
+
+    def decision_function(self, X) -> FloatArray:
+        """Decision values of the next steps.
+
+        Parameters
+        ----------
+        X : array_like of shape (n_steps, n_features)
+            What is read.
+
+        Returns
+        -------
+        ndarray of shape (n_steps,) or (n_steps, n_outputs)
+            Positive where an output says yes.
+        """
+        return self._estimator._shape(self._estimator.readout_.decide(self.transform(X)))
+
+
+class SeriesStream:
+    """Reads a series value by value and says what comes next: the state of the cells is carried from call to call.
+
+    Fed with its own answers it gives the bits of `EvokeForecaster.generate`.
+
+    Examples
+    --------
+    >>> from evoke import EvokeForecaster, tasks
+    >>> y = tasks.superimposed_sines(2, 200)
+    >>> reader = EvokeForecaster(washout=50, n_generations=2, random_state=0).fit(y).stream()
+    >>> [reader.step(value) for value in y][-1].shape
+    (1,)
+    """
+
+    def __init__(self, estimator: Any):
+        self._estimator = copy.copy(estimator)  # a later fit does not touch it
+        self.reset()
+
+    def reset(self) -> None:
+        """Back to the zero state."""
+        self._state = np.zeros((2, len(self._estimator.genome_)))
+
+    def step(self, y, x=None) -> FloatArray:
+        """Prediction (n_outputs,) of the next value.
+
+        Parameters
+        ----------
+        y : float or (n_outputs,) array
+            The value before it; 0 before the first.
+        x : float or (n_features,) array, optional
+            The external inputs of the step that is predicted.
+
+        Returns
+        -------
+        ndarray of shape (n_outputs,)
+            The value expected.
+        """
+        model = self._estimator
+        last = self._row("y", y, model.n_outputs_)
+        external = self._row("x", () if x is None else x, model.n_features_in_)
+        row = one_row(x)
+        if row is not None:
+            check_features(model, row, external[None], False, "x")
+        values, self._state = model._run_free(external[None], last, self._state)
+        return values[0]
+
+    @staticmethod
+    def _row(name: str, value: Any, n: int) -> FloatArray:
+        array = to_array(value, name)
+        try:
+            row = np.asarray(array, dtype=np.float64).reshape(-1)
+        except (TypeError, ValueError, OverflowError):
+            raise ValueError(f"{name} must be {n} number(s), got {value!r}") from None
+        if len(row) != n or not np.isfinite(row).all():
+            raise ValueError(f"{name} must be {n} finite number(s), got {value!r}")
+        return row

@@ -1,0 +1,187 @@
+"""Targets as the core wants them: labels as +-1, values as they are."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evoke._validation.arrays import is_text, missing, to_array, to_float
+from evoke.sequences.containers import Sequences, Targets, as_targets
+from evoke.svm._weights import class_weights
+
+__all__ = ["Labels", "check_labels_to_score", "encode_values", "real_values", "with_weights"]
+
+FloatArray = NDArray[np.float64]
+
+
+class Labels:
+    """The classes of y, and labels as targets of +-1.
+
+    Attributes
+    ----------
+    multilabel : bool
+        Whether y has several columns of 0 and 1.
+    classes : ndarray of shape (n_classes,)
+        The labels in order; the numbers of the columns where there are several.
+    """
+
+    def __init__(self, y: Targets, X: Sequences):
+        self.multilabel = y.values.ndim == 2
+        self.classes = np.arange(y.values.shape[1]) if self.multilabel else self._distinct(y, X)
+
+    @staticmethod
+    def _distinct(y: Targets, X: Sequences) -> NDArray[Any]:
+        values = y.values
+        kind = values.dtype.kind
+        if kind not in "biufUSTO":
+            raise ValueError(f"y holds labels of dtype {values.dtype}; they must be numbers, strings or booleans")
+        odd = missing(values)
+        if kind in "TO" and odd.any():
+            raise ValueError(f"y has missing labels: {where(y, X, odd)}")
+        try:
+            classes = np.unique(values)
+        except TypeError as error:
+            raise ValueError(f"y mixes labels that have no order: {error}") from None
+        if kind == "f":
+            odd |= np.isinf(values)
+        if odd.any():
+            raise ValueError(f"y contains NaN or infinity: {where(y, X, odd)}")
+        if kind == "O" and not (classes[:-1] < classes[1:]).all():
+            raise ValueError(f"y has labels that have no order, such as {values[0]!r}")
+        if kind == "f" and (classes % 1 != 0).any() and len(classes) > max(2, len(values) // 2):
+            raise ValueError(
+                "Unknown label type: continuous. y holds fractions that hardly repeat, which is a regression target"
+            )
+        if len(classes) < 2:
+            raise ValueError(f"y has 1 class, {classes.tolist()[0]!r}; at least two are needed")
+        return classes
+
+    def encode(self, y: Targets, X: Sequences, name: str = "y") -> FloatArray:
+        """Targets (n_rows, n_outputs) of +-1; a label a sequence holds for all its rows."""
+        if self.multilabel:
+            if y.values.dtype.kind not in "biuf":
+                raise ValueError(f"{name} with several columns must hold only 0 and 1, got dtype {y.values.dtype}")
+            odd = ((y.values != 0) & (y.values != 1)).any(axis=1)
+            if odd.any():
+                raise ValueError(f"{name} with several columns must hold only 0 and 1: {where(y, X, odd, name)}")
+            signs = np.where(y.values == 1, 1.0, -1.0)
+            return np.repeat(signs, X.lengths, axis=0) if y.per_sequence else signs
+        index = self._index(y, name)
+        index = np.repeat(index, X.lengths) if y.per_sequence else index
+        if len(self.classes) == 2:
+            return np.where(index == 1, 1.0, -1.0)[:, None]
+        return np.where(index[:, None] == np.arange(len(self.classes)), 1.0, -1.0)
+
+    def _index(self, y: Targets, name: str) -> NDArray[np.intp]:
+        """The number of the class of every label."""
+        try:
+            index = np.searchsorted(self.classes, y.values)
+        except TypeError as error:
+            raise ValueError(f"{name} has labels of another kind than y: {error}") from None
+        index[index == len(self.classes)] = 0
+        unknown = self.classes[index] != y.values
+        if unknown.any():
+            raise ValueError(f"{name} has labels that y does not have: {np.unique(y.values[unknown])[:5]}")
+        return index
+
+    def among(self, targets: FloatArray) -> NDArray[np.bool_]:
+        """Which of the classes (n_classes,) are among encoded targets (n, n_outputs), n > 0."""
+        if targets.shape[1] < len(self.classes):
+            targets = np.column_stack([-targets, targets])
+        return targets.max(axis=0) > 0
+
+    def weigh(self, class_weight: Any, y: Targets, *others: Targets, counted: Any = slice(None)) -> list[Targets]:
+        """Targets y and others with their weights times those of their classes.
+
+        "balanced" gives the classes the same sum of weights among the `counted` targets of y, and 1 as the mean.
+        """
+        if class_weight is None:
+            return [y, *others]
+        if self.multilabel:
+            raise ValueError("class_weight needs one label a step; with several outputs pass sample_weight to fit")
+        index = self._index(y, "y")
+        if isinstance(class_weight, str):
+            weights = np.ones(len(index)) if y.weights is None else y.weights
+            sums = np.bincount(index[counted], weights[counted], len(self.classes))
+            # a class that is not counted is not trained on either
+            factors = np.divide(sums.sum(), len(sums) * sums, out=np.ones(len(sums)), where=sums > 0)
+        else:
+            factors = class_weights(class_weight, self.classes, y.values)
+        return [
+            replace(part, weights=factors[part_index] if part.weights is None else part.weights * factors[part_index])
+            for part, part_index in [(y, index), *((other, self._index(other, "y_val")) for other in others)]
+        ]
+
+
+def check_labels_to_score(y: Targets, X: Sequences, classes: NDArray[Any]) -> None:
+    """Refuse labels that are missing, or of another kind than the classes: all would count as wrong."""
+    odd = missing(y.values)
+    odd = odd if odd.ndim == 1 else np.asarray(odd.any(axis=1))
+    if odd.any():
+        raise ValueError(f"y contains NaN: {where(y, X, odd)}")
+    if object not in (y.values.dtype, classes.dtype) and is_text(y.values) != is_text(classes):
+        raise ValueError(f"y has labels of dtype {y.values.dtype}, but the model has classes of dtype {classes.dtype}")
+
+
+def where(y: Targets, X: Sequences, chosen: NDArray[np.bool_], name: str = "y") -> str:
+    """The first of the chosen targets and where the user finds it."""
+    k = int(np.argmax(chosen))
+    if y.per_sequence:
+        return f"{name}[{k}] is {y.values[k]}"
+    i = int(np.searchsorted(X.offsets, k, side="right")) - 1
+    sequence = f"{name}[{i}]" if X.container in ("list", "3d") else name
+    step = k - X.offsets[i] if X.container in ("list", "3d") else k
+    return f"{sequence} is {y.values[k]} at step {step}"
+
+
+def encode_values(y: Targets, X: Sequences, name: str = "y") -> FloatArray:
+    """Values (n_rows, n_outputs) to be met; one a sequence holds for all its rows."""
+    values = real_values(y, X, name)
+    values = values.reshape(len(values), -1)
+    return np.repeat(values, X.lengths, axis=0) if y.per_sequence else values
+
+
+def real_values(y: Targets, X: Sequences, name: str = "y") -> FloatArray:
+    """The targets as finite numbers."""
+    kind = y.values.dtype.kind
+    if kind not in "biufO":
+        raise ValueError(f"{name} must hold real numbers, got dtype {y.values.dtype}")
+    try:
+        values = np.asarray(y.values, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise ValueError(f"{name} must hold real numbers: {error}") from None
+    odd: NDArray[np.bool_] = ~np.isfinite(values)
+    odd = odd if odd.ndim == 1 else np.asarray(odd.any(axis=1))
+    if odd.any():
+        raise ValueError(f"{name} contains NaN or infinity: {where(y, X, odd, name)}")
+    return values
+
+
+def with_weights(y: Targets, sample_weight: Any, X: Sequences, name: str = "sample_weight") -> Targets:
+    """Targets y with a weight each, given with the structure of y, or for targets of steps also one a sequence.
+
+    Raises
+    ------
+    ValueError
+        Another structure than y, weights that are negative, not finite, or all zero.
+    """
+    if sample_weight is None:
+        return y
+    if X.container == "lengths" and to_array(sample_weight, name).shape == (X.n_sequences,) != (len(X.rows),):
+        given = Targets(to_array(sample_weight, name), True)
+    else:
+        given = as_targets(sample_weight, X, name=name)
+    if given.values.ndim != 1:
+        raise ValueError(f"{name} has {given.values.shape[1]} columns, but a step has one weight for all its outputs")
+    if y.per_sequence and not given.per_sequence:
+        raise ValueError(f"{name} has one weight a step, but y has one target a sequence")
+    weights = to_float(given.values, name)
+    odd = ~(np.isfinite(weights) & (weights >= 0.0))
+    if odd.any():
+        raise ValueError(f"{name} must be finite and not negative: {where(given, X, odd, name)}")
+    if not weights.any():
+        raise ValueError(f"{name} is zero for all of {'X_val' if name.endswith('_val') else 'X'}")
+    return replace(y, weights=np.repeat(weights, X.lengths) if given.per_sequence and not y.per_sequence else weights)

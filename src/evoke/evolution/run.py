@@ -1,0 +1,133 @@
+"""The loop over generations: ESP x evaluation x callbacks x n_jobs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evoke.esp import ESP
+from evoke.evolution.problem import Problem
+from evoke.evolution.workers import evaluator
+
+__all__ = ["Callback", "Run", "evolve"]
+
+# Called after every generation with its record and the engine; a true result ends the evolution. What else a callback
+# may be is said at Run.
+Callback = Callable[[dict[str, Any], ESP], Any]
+
+
+@dataclass
+class Run:
+    """A run of the evolution, as its callbacks see it.
+
+    A callback is a function ``(record, esp)`` that is called after every generation, and whose true result ends the
+    run; or an object with a method ``watch(run)`` that returns a context manager around all generations. It yields such
+    a function: what comes before is done at the start, what comes behind, in a ``finally``, at the end, however that
+    comes about. Nothing has to be kept in the object, so that it can serve several runs, be copied and be pickled.
+
+    An object may also have a method ``restore(run)``. It is called before anything is watched and may bring `esp` and
+    `history` to a later generation of the same run.
+
+    Attributes
+    ----------
+    problem : Problem
+    esp : ESP
+    n_generations : int
+        The generation with which the run ends, counted like ``esp.generation``.
+    history : list of dict
+        The records of all generations so far, those before a warm start included.
+    first : int
+        Records before this one are of other data, on which a warm start began.
+    model : callable
+        Without arguments: a copy of the estimator, fitted with the best network so far.
+    stopped : bool
+        Set to true, by a `watch` for instance, it ends the run before the next generation.
+    """
+
+    problem: Problem
+    esp: ESP
+    n_generations: int
+    history: list[dict[str, Any]] = field(default_factory=list)
+    first: int = 0
+    model: Callable[[], Any] | None = None
+    stopped: bool = False
+
+
+def evolve(run: Run, *, n_jobs: int | None = None, callbacks: Iterable[Any] = ()) -> None:
+    """Evolve up to generation ``run.n_generations``, appending one record each to ``run.history``.
+
+    The state lives in ``run.esp`` and ``run.history`` alone: whatever ends the loop, an interrupt included, both
+    describe the generations that were completed. The fitness of a network is its training error plus its validation
+    error.
+
+    Parameters
+    ----------
+    run : Run
+    n_jobs : int, optional
+        Slices of the population evaluated at a time, by threads or by the joblib backend in force; the result does not
+        depend on it.
+    callbacks : iterable of callbacks
+        See `Run`.
+    """
+    esp, history = run.esp, run.history
+    callbacks = list(callbacks)
+    for callback in callbacks:
+        if hasattr(callback, "restore"):
+            with whole_or_not_at_all(run):
+                callback.restore(run)
+    with ExitStack() as stack, evaluator(run.problem, n_jobs, esp.n_networks) as evaluate_all:
+        watching = [
+            stack.enter_context(callback.watch(run)) if hasattr(callback, "watch") else callback
+            for callback in callbacks
+        ]
+        while esp.generation < run.n_generations and not run.stopped:
+            errors = evaluate_all(esp.ask())
+            with whole_or_not_at_all(run):
+                record = tell(esp, errors)
+                history.append(record)
+            if any([callback(record, esp) for callback in watching]):
+                run.stopped = True
+
+
+@contextmanager
+def whole_or_not_at_all(run: Run) -> Iterator[None]:
+    """Whatever ends the work within, an interrupt included, leaves engine and history as they were before it."""
+    before, n_records = run.esp.state_dict(), len(run.history)
+    try:
+        yield
+    except BaseException:
+        run.esp.load_state_dict(before)
+        del run.history[n_records:]
+        raise
+
+
+def tell(esp: ESP, errors: NDArray[np.float64]) -> dict[str, Any]:
+    """Give the fitness to the engine; the record of the generation."""
+    fitness = errors[:, 0] + errors[:, 1]
+    n_bursts = len(esp.bursts)
+    esp.tell(fitness)
+    best = int(np.argmin(np.where(np.isnan(fitness), np.inf, fitness)))
+    return {
+        "generation": esp.generation,
+        "n_evaluations": esp.n_evaluations,
+        "best_fitness": esp.best_fitness,
+        "generation_best": float(fitness[best]),
+        "generation_median": float(np.median(fitness)),
+        "train_error": float(errors[best, 0]),
+        "validation_error": float(errors[best, 1]),
+        "wrong_train": number_of_wrong(errors[best, 2]),
+        "wrong_validation": number_of_wrong(errors[best, 3]),
+        "burst": len(esp.bursts) > n_bursts,
+    }
+
+
+def number_of_wrong(error: float) -> int | float:
+    """A number of decisions, whole unless they have weights; -1 where there is none."""
+    if not np.isfinite(error):
+        return -1
+    return int(error) if error == int(error) else float(error)

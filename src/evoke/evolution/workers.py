@@ -1,0 +1,225 @@
+"""Work on several workers at a time: threads, or the joblib backend in force; and what happens when a worker dies."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager, contextmanager
+from functools import partial
+from typing import Any
+
+import numpy as np
+from joblib import Parallel, delayed
+from joblib.parallel import LokyBackend, MultiprocessingBackend, get_active_backend
+from numpy.typing import NDArray
+
+from evoke.evolution.evaluation import LANES, Team, evaluate
+from evoke.evolution.problem import Problem
+from evoke.exceptions import WorkerLostError
+
+__all__ = ["evaluator", "in_threads", "slices", "spread"]
+
+FloatArray = NDArray[np.float64]
+
+# How often work is tried whose workers die. It is a pure function: to do it again is safe.
+TRIES = 3
+
+# Names of the errors by which loky and Ray, which need not be installed, say that a worker died.
+LOST = {"BrokenExecutor", "RayActorError", "WorkerCrashedError"}
+
+PATIENCE = 10  # seconds after which it is asked whether a Dask cluster has any workers left
+
+
+def in_threads(n_jobs: int | None) -> bool:
+    """Whether this process does the work: always, unless the user chose a backend of joblib that has others."""
+    backend, n_jobs = _in_force(n_jobs)
+    return n_jobs == 1 or getattr(backend, "supports_sharedmem", False)
+
+
+def _in_force(n_jobs: int | None) -> tuple[Any, int]:
+    """The backend, and the jobs that are meant."""
+    backend, in_force = get_active_backend(prefer="threads")
+    # none is in force within a worker, or where a backend was chosen without a number
+    meant = next((jobs for jobs in (n_jobs, in_force, backend.default_n_jobs) if jobs is not None), 1)
+    return backend, meant
+
+
+def n_workers(n_jobs: int | None, most: int) -> int:
+    """Workers that are meant, at most `most`."""
+    backend, n_jobs = _in_force(n_jobs)
+    if n_jobs > 0:  # Dask's backend has all cores of the cluster whatever it is asked for
+        most = min(most, n_jobs)
+    return min(backend.effective_n_jobs(n_jobs), most)
+
+
+# ---------------------------------------------------------------- a generation
+
+
+@contextmanager
+def evaluator(problem: Problem, n_jobs: int | None, n_networks: int) -> Iterator[Callable[[FloatArray], FloatArray]]:
+    """The function genomes -> errors for generations of `n_networks`, several slices at a time.
+
+    Raises
+    ------
+    WorkerLostError
+        By the function, when workers of the backend die again and again.
+    """
+    workers = n_workers(n_jobs, -(-n_networks // LANES))  # no more than there are slices
+    # joblib keeps the work of a single worker in this process too, whatever the backend
+    if workers == 1 or in_threads(n_jobs):
+        with _Threads(workers) as threads:
+            yield partial(threads.evaluate, problem)
+    else:
+        with _others(workers) as others:
+
+            def evaluate_all(genomes: FloatArray) -> FloatArray:
+                # every slice takes the problem with it: docs/parallel.md says what that costs
+                errors = dict(others.results(partial(evaluate, problem), slices(genomes, workers)))
+                return np.concatenate([errors[k] for k in range(len(errors))])
+
+            yield evaluate_all
+
+
+class _Threads(ThreadPoolExecutor):
+    """Threads of our own: joblib's take 10 ms, a whole generation or two, to notice that a slice is done.
+
+    The calling thread takes its share, as it is the one that hears Ctrl-C.
+    """
+
+    def __init__(self, workers: int):
+        self.workers = workers
+        super().__init__(max(1, workers - 1))  # it starts them when they are needed
+
+    def evaluate(self, problem: Problem, genomes: FloatArray) -> FloatArray:
+        team = Team(len(genomes), self.workers) if self.workers > 1 else None
+        waiting = [self.submit(evaluate, problem, genomes, team) for _ in range(self.workers - 1)]
+        try:
+            errors = evaluate(problem, genomes, team)
+            for thread in waiting:
+                thread.result()
+            return errors
+        except BaseException:
+            if team is not None:
+                team.stop[0] = 1  # the threads end within a network or two
+            raise
+
+
+def slices(genomes: FloatArray, n: int) -> list[FloatArray]:
+    """The population in up to n parts, as even as whole half blocks can be.
+
+    Half a block costs the forward pass as much as a whole one, but most of the work are the readouts, one a network.
+    """
+    half = LANES // 2
+    n_halves = -(-len(genomes) // half)
+    cuts = sorted({round(k * n_halves / n) * half for k in range(n)} - {0, n_halves * half})
+    return np.split(genomes, cuts)
+
+
+class _Joblib:
+    """A backend of joblib, opened once for many calls, and anew when a worker died."""
+
+    def __init__(self, backend: Any, workers: int, as_they_come: bool):
+        self.name = type(backend).__name__
+        options: dict[str, Any] = {"batch_size": 1}
+        if type(backend) is MultiprocessingBackend:  # its pool waits for ever for a process that died
+            backend, options["backend"] = LokyBackend(), "loky"
+        if as_they_come and backend.supports_return_generator:
+            options["return_as"] = "generator_unordered"
+        self.open = partial(Parallel, n_jobs=workers, **options)
+
+    def __enter__(self) -> _Joblib:
+        self.parallel = self.open().__enter__()
+        return self
+
+    def __exit__(self, *error: Any) -> None:
+        self.parallel.__exit__(*error)
+
+    def results(self, call: Callable[[Any], Any], items: Iterable[Any]) -> Iterator[tuple[int, Any]]:
+        """``call(item)`` with the number of the item, in any order.
+
+        The items are bound to the calls: arguments would be kept by Ray's pool as long as it lives.
+        """
+        left, tries = dict(enumerate(items)), 0
+        while left:
+            try:
+                calls = [delayed(partial(_numbered, k, call, item))() for k, item in left.items()]
+                for k, result in self.parallel(calls):
+                    tries = 0
+                    del left[k]
+                    yield k, result
+            except Exception as error:
+                if not any(cls.__name__ in LOST for cls in type(error).__mro__):
+                    raise
+                tries += 1
+                if tries == TRIES:
+                    raise _lost(self.name, error) from error
+                self.__exit__(None, None, None)
+                self.__enter__()
+
+
+class _Dask(AbstractContextManager["_Dask"]):
+    """The cluster of joblib's Dask backend, without joblib, which waits for ever for a task whose workers died.
+
+    Dask tries again by itself, as often as its setting ``distributed.scheduler.allowed-failures`` says.
+    """
+
+    def __init__(self, backend: Any):
+        self.backend = backend
+
+    def __exit__(self, *error: Any) -> None:
+        pass
+
+    def results(self, call: Callable[[Any], Any], items: Iterable[Any]) -> Iterator[tuple[int, Any]]:
+        """``call(item)`` with the number of the item, in any order."""
+        import distributed
+
+        client, options = self.backend.client, self.backend.submit_kwargs
+        left = {client.submit(call, item, pure=False, **options): k for k, item in enumerate(items)}
+        try:
+            # within a task of the cluster this gives its place there to others while it waits
+            with self.backend.retrieval_context():
+                while left:
+                    try:
+                        done = distributed.wait(list(left), PATIENCE, return_when="FIRST_COMPLETED").done
+                    except distributed.TimeoutError:  # the work is long, or nobody does it
+                        client.wait_for_workers(1, self.backend.wait_for_workers_timeout or None)
+                        continue
+                    for future in done:
+                        yield left.pop(future), future.result()
+        except (distributed.KilledWorker, distributed.CancelledError, distributed.TimeoutError) as error:
+            raise _lost(type(self.backend).__name__, error) from error
+        finally:
+            client.cancel(list(left))
+
+
+def _others(workers: int, as_they_come: bool = False) -> _Joblib | _Dask:
+    """The backend in force, which has its work done in other processes."""
+    backend = get_active_backend()[0]
+    dask = type(backend).__name__ == "DaskDistributedBackend"  # to import the class would be to import Dask
+    return _Dask(backend) if dask else _Joblib(backend, workers, as_they_come)
+
+
+def _lost(name: str, error: Exception) -> WorkerLostError:
+    return WorkerLostError(
+        f"joblib's {name} lost workers again and again over the same work ({type(error).__name__}); what was finished "
+        "before is kept. Workers die when memory runs out or when something kills them: a smaller n_jobs may help"
+    )
+
+
+def _numbered(k: int, call: Callable[[Any], Any], item: Any) -> tuple[int, Any]:
+    return k, call(item)
+
+
+# ---------------------------------------------------------------- independent work
+
+
+def spread(call: Callable[[Any], Any], items: Sequence[Any], n_jobs: int) -> Iterator[tuple[int, Any]]:
+    """``call(item)`` with the number of the item, as the backend in force has them done, or Ray all of them.
+
+    Raises
+    ------
+    WorkerLostError
+        Workers die again and again; what was finished has been given before.
+    """
+    with _others(n_workers(n_jobs, len(items)), as_they_come=True) as others:
+        yield from others.results(call, items)

@@ -1,0 +1,185 @@
+"""Results as tables in Markdown, beside the published numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from evoke.reproduce._anbncn import SPOTS
+from evoke.reproduce._sines import WINDOW
+from evoke.tasks import SINES_SPLIT
+
+__all__ = ["SYSTEMS", "comparison", "conditions", "explanation", "markdown", "title"]
+
+# What a machine with such a readout was called by its authors.
+SYSTEMS = {"svm": "Evoke", "lssvm": "least-squares SVM", "pinv": "PI-Evolino"}
+
+
+def _table(head: list[str], rows: Iterable[Iterable[Any]]) -> list[str]:
+    """Lines of a table."""
+    lines = ["| " + " | ".join(head) + " |", "|" + "---|" * len(head)]
+    return [*lines, *("| " + " | ".join(map(str, row)) + " |" for row in rows)]
+
+
+def _show(value: float | None, spec: str, missing: str = "-") -> str:
+    return missing if value is None else format(value, spec)
+
+
+def title(result: dict[str, Any]) -> str:
+    """What was learned."""
+    if result["task"] == "anbncn":
+        return f"a^n b^n c^n, trained on n = 1..{result['n_max']}"
+    return "1 sine" if result["waves"] == 1 else f"{result['waves']} superimposed sines"
+
+
+def explanation(result: dict[str, Any]) -> str:
+    """What the numbers are."""
+    config = result["config"]
+    seeds = f"seeds {config['seed']}..{config['seed'] + config['runs'] - 1}"
+    if result["task"] == "anbncn":
+        tested = f"tested up to {config['test_max']}"
+        return f"The largest m such that every string n = 1..m is accepted; {seeds}, {tested}."
+    split = SINES_SPLIT
+    return (
+        f"Summed squared error (SSE) over t = {split.validation_end + 1}..{split.test_end}, where the network runs on "
+        f"its own output after the true series up to t = {split.validation_end}; in the last column that of the same "
+        f"values, each predicted from the true ones before it; {seeds}."
+    )
+
+
+def _ours(result: dict[str, Any]) -> str:
+    config = result["config"]
+    return f"evoke {config['evoke']}, preset {result['preset']}, solver {result['solver']}, readout {result['readout']}"
+
+
+def _anbncn_row(result: dict[str, Any]) -> list[str]:
+    runs = result["runs"]
+    if not runs:
+        return ["-"] * 6
+    accepted = [run["accepted"] for run in runs]
+    low, middle, high = result["quartiles_accepted"]
+    # A run at the cap counts with the cap, so that the true mean is at least what is shown.
+    mean = ("at least " if result["n_at_cap"] else "") + f"{result['mean_accepted']:.1f}"
+    at_cap = f"{result['n_at_cap']} of {len(runs)}"
+    return [mean, f"{middle:g}", f"{low:g} to {high:g}", str(min(accepted)), str(max(accepted)), at_cap]
+
+
+def _sines_row(result: dict[str, Any]) -> list[str]:
+    runs = result["runs"]
+    if not runs:
+        return ["-"] * 7
+    low, middle, high = (_show(q, ".2g", "infinite") for q in result["quartiles_sse"])
+    mean, worst, one_step = (
+        _show(result[key], ".2g", "infinite") for key in ("mean_sse", "worst_sse", "mean_one_step_sse")
+    )
+    best = min((run["sse"] for run in runs if run["sse"] is not None), default=None)
+    diverged = f"{result['n_diverged']} of {len(runs)}"
+    return [mean, middle, f"{low} to {high}", worst, _show(best, ".2g", "infinite"), diverged, one_step]
+
+
+def comparison(results: list[dict[str, Any]], names: list[str] | None = None) -> list[str]:
+    """Lines of a table: the published numbers, then a row for each result of the same experiment.
+
+    Parameters
+    ----------
+    results : list of dict
+        What `anbncn` or `sines` returned, for the same n_max or waves.
+    names : list of str, optional
+        What to call ours; by default their settings.
+    """
+    first = results[0]
+    anbncn = first["task"] == "anbncn"
+    spec, last = ("d", [f"at the cap of {first['config']['test_max']}"]) if anbncn else (
+        "g", ["diverged", "mean, one step ahead"]
+    )  # fmt: skip
+    head = ["system", "mean", "median", "quartiles", "worst", "best", *last]
+    rows = [
+        [f"{system}, published", _show(mean, spec), *["-"] * (len(head) - 2)]
+        for system, mean in first["published"].items()
+        if mean is not None
+    ]
+    for result, name in zip(results, names or map(_ours, results), strict=True):
+        rows.append([name, *(_anbncn_row if anbncn else _sines_row)(result)])
+    if not anbncn:
+        linear = f"{first['linear_window_sse']:.2g}"
+        rows.append([f"linear predictor of {WINDOW} values, least squares", linear, *["-"] * (len(head) - 2)])
+    lines = _table(head, rows)
+    lines += ["", "The published numbers are means of 20 runs; no spread was published."]
+    if not anbncn:
+        lines += [
+            "A sum of K sines obeys a linear recurrence of order 2 K: the linear predictor is exact but for rounding."
+        ]
+    return lines
+
+
+def _spots(runs: list[dict[str, Any]]) -> list[str]:
+    head = ["a single string of", *(f"n = {n:,}" for n in SPOTS)]
+    counts = [f"{sum(run['spot'][str(n)] for run in runs)} of {len(runs)}" for n in SPOTS]
+    return _table(head, [["accepted by", *counts]])
+
+
+def _each_run(result: dict[str, Any]) -> list[str]:
+    anbncn = result["task"] == "anbncn"
+    measured = ["accepted"] if anbncn else ["SSE", "NRMSE"]
+    head = ["seed", *measured, "fitness", "generations", "evaluations", "seconds"]
+    rows = []
+    for run in result["runs"]:
+        if anbncn:
+            values = [run["accepted"]]
+        else:
+            values = [_show(run["sse"], ".3g", "diverges"), _show(run["nrmse"], ".3g")]
+        rows.append(
+            [run["seed"], *values, _show(run["fitness"], ".3g"), run["generations"], run["evaluations"],
+             f"{run['seconds']:.2f}"]
+        )  # fmt: skip
+        if anbncn:
+            rows[-1] += ["yes" if run["spot"][str(n)] else "no" for n in SPOTS]
+    return _table(head + ([f"n = {n:,}" for n in SPOTS] if anbncn else []), rows)
+
+
+def _unfinished(runs: list[dict[str, Any]]) -> list[str]:
+    head = ["seed, not finished", "reason", "best fitness", "generations", "evaluations", "seconds"]
+    return _table(
+        head,
+        [
+            [run["seed"], run["reason"].replace("|", "\\|").replace("\n", " "), _show(run["fitness"], ".3g"),
+             run["generations"], run["evaluations"], f"{run['seconds']:.2f}"]
+            for run in runs
+        ],
+    )  # fmt: skip
+
+
+def conditions(config: dict[str, Any]) -> str:
+    """Where it ran."""
+    packages = ", ".join(f"{name} {version}" for name, version in config["packages"].items() if version)
+    where = f"Python {config['python']} on {config['platform']}, {config['cpus']} processors, {config['simd']['used']}"
+    return f"Runs at a time: {config['n_jobs']}. {where}; {packages}."
+
+
+def markdown(result: dict[str, Any]) -> str:
+    """The result of `anbncn` or `sines` as tables in Markdown, beside the published numbers.
+
+    Parameters
+    ----------
+    result : dict
+        What the experiment returned, or its JSON.
+
+    Returns
+    -------
+    str
+        Markdown.
+    """
+    runs, unfinished, config = result["runs"], result["unfinished"], result["config"]
+    lines = [f"# {title(result)}", "", explanation(result), "", *comparison([result])]
+    if result["task"] == "anbncn":
+        lines += ["", *_spots(runs)]
+    if runs:
+        lines += ["", *_each_run(result)]
+    if unfinished:
+        lines += ["", *_unfinished(unfinished)]
+    if result["interrupted"]:
+        n_begun = len(runs) + len(unfinished)
+        lines += ["", f"Interrupted: {len(runs)} of {config['runs']} runs finished, {n_begun} begun."]
+    parameters = ", ".join(f"{name}={value!r}" for name, value in config["parameters"].items())
+    lines += ["", f"{result['seconds']:.1f} s in all. {conditions(config)}", "", f"Parameters: {parameters}."]
+    return "\n".join(lines) + "\n"

@@ -1,0 +1,271 @@
+"""Every container of sequences that a user may bring -> one internal form, and back.
+
+The internal form is flat: the rows of all sequences laid end to end, and the offsets where each begins.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evoke._validation.arrays import EXACT, shape_of, to_array, to_float, to_targets
+
+__all__ = ["Sequences", "Targets", "as_sequences", "as_targets"]
+
+
+
+@dataclass(frozen=True)
+class Sequences:
+    """Sequences in flat form.
+
+    Attributes
+    ----------
+    rows : ndarray of shape (n_rows, n_columns)
+        The rows of all sequences, in order.
+    offsets : int64 ndarray of shape (n_sequences + 1,)
+        Sequence ``i`` is ``rows[offsets[i]:offsets[i + 1]]``.
+    container : {"list", "3d", "2d", "lengths"}
+        What the user brought, so that results can mirror it.
+    """
+
+    rows: NDArray[np.float64]
+    offsets: NDArray[np.int64]
+    container: str
+
+    @property
+    def n_sequences(self) -> int:
+        return len(self.offsets) - 1
+
+    @property
+    def lengths(self) -> NDArray[np.int64]:
+        return np.diff(self.offsets)
+
+    def mirror(self, values: NDArray[Any]) -> Any:
+        """One value a row, put back into the container of the user."""
+        if self.container in ("2d", "lengths"):
+            return values
+        if self.container == "3d":
+            return values.reshape((self.n_sequences, -1, *values.shape[1:]))
+        return np.split(values, self.offsets[1:-1])
+
+
+def _unpack(value: Any, name: str) -> list[Any] | tuple[Any, ...] | NDArray[Any]:
+    """Lists, tuples and 1-D arrays of objects hold one sequence an element; all else is one array."""
+    if isinstance(value, (list, tuple)):
+        return value
+    array = to_array(value, name)
+    return list(array) if array.dtype == object and array.ndim == 1 else array
+
+
+def _to_finite(array: NDArray[Any], name: str, given: Any) -> NDArray[np.float64]:
+    """Steps (T, n_columns) or several sequences of them as finite numbers; `given` is what the user knows them as."""
+
+    def place(index: tuple[int, ...]) -> str:
+        words = ("sequence", "step", "column")[-len(index) :]
+        text = ", ".join(f"{word} {k}" for word, k in zip(words, index, strict=True))
+        return f"{text} ({given.columns[index[-1]]!r})" if hasattr(given, "columns") else text
+
+    values = to_float(array, name, place)
+    finite = np.isfinite(values)
+    if not finite.all():
+        odd = tuple(np.argwhere(~finite)[0].tolist())
+        value = values[odd]
+        if len(odd) == 3:
+            odd, name = odd[1:], f"{name}[{odd[0]}]"
+        raise ValueError(f"{name} contains NaN or infinity: {value} at {place(odd)}")
+    return values
+
+
+def _offsets(lengths: Any) -> NDArray[np.int64]:
+    return np.concatenate([[0], np.cumsum(np.asarray(lengths, dtype=np.int64))]).astype(np.int64)
+
+
+def _check_lengths(lengths: Any, n_rows: int, name: str) -> NDArray[np.int64]:
+    array = to_array(lengths, "lengths")
+    if array.ndim != 1 or array.dtype.kind not in "iu":
+        raise ValueError(f"lengths must be a 1-D sequence of integers, got {lengths!r}")
+    if (array < 1).any():
+        i = int(np.argmax(array < 1))
+        raise ValueError(f"lengths[{i}] is {array[i]}; every sequence needs at least one step")
+    total = sum(array.tolist())
+    if total != n_rows:
+        raise ValueError(
+            f"lengths sum to {total}, but {name} has {n_rows} rows; if these are a part of the data, as in cross-"
+            f"validation, pass a list of sequences: np.split({name}, np.cumsum(lengths)[:-1])"
+        )
+    return np.asarray(array, dtype=np.int64)
+
+
+def as_sequences(X: Any, lengths: Any = None, *, name: str = "X", n_columns: int | None = None) -> Sequences:
+    """Bring sequences of any supported container into flat form.
+
+    Parameters
+    ----------
+    X : list of (T_i, n_columns) arrays, (n, T, n_columns) array or (T, n_columns) array
+        A 2-D array is one sequence, or with `lengths` several sequences laid end to end.
+    lengths : sequence of int, optional
+        Lengths of the sequences in a 2-D `X`.
+    name : str
+        What errors call the argument.
+    n_columns : int, optional
+        The number of columns that is required.
+
+    Returns
+    -------
+    Sequences
+        With C-ordered float64 rows; never a view that could change the caller's array.
+
+    Raises
+    ------
+    ValueError
+        Nothing in it, an empty sequence, wrong dimensions, differing numbers of columns, NaN or infinity.
+    TypeError
+        A sparse matrix, or objects that are no numbers.
+    """
+    given, X = X, _unpack(X, name)
+    if isinstance(X, (list, tuple)):
+        if lengths is not None:
+            raise ValueError(f"lengths goes with a 2-D {name}, not with a list of sequences")
+        if len(X) == 0:
+            raise ValueError(f"{name} is empty: at least one sequence is needed")
+        parts = []
+        for i, element in enumerate(X):
+            part = to_array(element, f"{name}[{i}]")
+            if part.ndim != 2:
+                hint = " (a single feature is reshape(-1, 1))" if part.ndim == 1 else ""
+                raise ValueError(f"{name}[{i}] must be 2-D (steps, columns), got shape {part.shape}{hint}")
+            if parts and part.shape[1] != parts[0].shape[1]:
+                raise ValueError(f"{name}[{i}] has {part.shape[1]} columns, {name}[0] has {parts[0].shape[1]}")
+            if part.shape[0] == 0:
+                raise ValueError(f"{name}[{i}] is empty: every sequence needs at least one step")
+            parts.append(_to_finite(part, f"{name}[{i}]", element))
+        rows, offsets, container = np.concatenate(parts), _offsets([len(p) for p in parts]), "list"
+    else:
+        array = X
+        if array.ndim == 3:
+            if lengths is not None:
+                raise ValueError(f"lengths goes with a 2-D {name}, not with a 3-D array")
+            if 0 in array.shape[:2]:
+                raise ValueError(f"{name} has shape {array.shape}: at least one sequence and one step are needed")
+            array = _to_finite(array, name, given)
+            rows = array.reshape(len(array) * array.shape[1], array.shape[2])
+            offsets, container = _offsets([array.shape[1]] * array.shape[0]), "3d"
+        elif array.ndim == 2:
+            if array.shape[0] == 0:
+                raise ValueError(f"{name} has 0 sample(s) (shape={array.shape}) while a minimum of 1 is required.")
+            rows = _to_finite(array, name, given)
+            if lengths is None:
+                offsets, container = _offsets([len(rows)]), "2d"
+            else:
+                offsets, container = _offsets(_check_lengths(lengths, len(rows), name)), "lengths"
+        else:
+            raise ValueError(
+                f"{name} must be a list of 2-D arrays, a 3-D array or a 2-D array, got {shape_of(array, given)}. "
+                "Reshape your data: a single feature is reshape(-1, 1), one step is reshape(1, -1)"
+            )
+    if rows.shape[1] == 0:
+        raise ValueError(f"{name} has 0 feature(s) (shape={rows.shape}) while a minimum of 1 is required.")
+    if n_columns is not None and rows.shape[1] != n_columns:
+        raise ValueError(f"{name} has {rows.shape[1]} columns, expected {n_columns}")
+    return Sequences(np.array(rows, dtype=np.float64, order="C"), offsets, container)
+
+
+@dataclass(frozen=True)
+class Targets:
+    """Targets in flat form: `values` (n_rows,) or (n_rows, n_outputs), or one a sequence where `per_sequence`.
+
+    `weights` has one a target; None: each counts once.
+    """
+
+    values: NDArray[Any]
+    per_sequence: bool
+    weights: NDArray[np.float64] | None = None
+
+    def weights_of_rows(self, X: Sequences) -> NDArray[np.float64]:
+        """Weights (n_rows,); that of a sequence holds for all its rows."""
+        if self.weights is None:
+            return np.ones(len(X.rows))
+        return np.repeat(self.weights, X.lengths) if self.per_sequence else self.weights
+
+
+def as_targets(y: Any, X: Sequences, *, name: str = "y") -> Targets:
+    """Bring targets into flat form and check them against the sequences they belong to.
+
+    Parameters
+    ----------
+    y : targets with the outer structure of X, or for a list or 3-D X one target per sequence
+        Several targets of one sequence are a row of shape (1, n_outputs).
+    X : Sequences
+
+    Raises
+    ------
+    ValueError
+        Another number of sequences or steps than X, mixed dimensions.
+    """
+    if y is None:
+        raise ValueError(f"this estimator requires {name} to be passed, but the target {name} is None")
+    n_rows, n_sequences = len(X.rows), X.n_sequences
+    of = "X_val" if name.endswith("_val") else "X"
+    if X.container in ("2d", "lengths"):
+        array = to_targets(y, name)
+        if array.ndim not in (1, 2) or len(array) != n_rows:
+            raise ValueError(f"{name} has shape {array.shape}, but {of} has {n_rows} steps; each needs a target")
+        return _one_column_is_none(array, name)
+    given, y = y, _unpack(y, name)
+    if isinstance(y, np.ndarray) and y.ndim == 0:
+        raise ValueError(f"{name} must hold one target a step or one a sequence, got {given!r}")
+    if X.container == "3d" and isinstance(y, np.ndarray) and y.ndim > 1:
+        steps = n_rows // n_sequences
+        if y.ndim == 3 and y.shape[:2] == (n_sequences, 1) and steps > 1:
+            return _one_column_is_none(y[:, 0], name, True)
+        if y.ndim > 3 or y.shape[:2] != (n_sequences, steps):
+            raise ValueError(
+                f"{name} has shape {y.shape}, but {of} has {n_sequences} sequences of {steps} steps{_hint(y, name)}"
+            )
+        return _one_column_is_none(y.reshape((n_rows, *y.shape[2:])), name)
+    if not any(isinstance(element, (list, tuple)) or np.ndim(element) > 0 for element in y):
+        values = to_targets(given, name)
+        if len(values) != n_sequences:
+            raise ValueError(f"{name} has {len(values)} targets, {of} has {n_sequences} sequences")
+        return Targets(values, True)
+    if len(y) != n_sequences:
+        raise ValueError(f"{name} has {len(y)} sequences, {of} has {n_sequences}")
+    parts = [to_targets(element, f"{name}[{i}]") for i, element in enumerate(y)]
+    # one row of several targets for each sequence, unless these have no more than one step anyway
+    one_row = X.lengths.max() > 1 and all(part.ndim == 2 and len(part) == 1 for part in parts)
+    for i, (part, length) in enumerate(zip(parts, X.lengths, strict=True)):
+        if part.ndim not in (1, 2) or len(part) != (1 if one_row else length):
+            raise ValueError(
+                f"{name}[{i}] has shape {part.shape}, but {of}[{i}] has {length} steps{_hint(given, name)}"
+            )
+        if part.shape[1:] != parts[0].shape[1:]:
+            raise ValueError(f"{name}[{i}] has shape {part.shape}, {name}[0] has shape {parts[0].shape}")
+        if _mix(part, parts[0]):
+            raise ValueError(f"{name}[{i}] has dtype {part.dtype}, {name}[0] has dtype {parts[0].dtype}")
+    values = np.concatenate(parts)
+    integers = [part for part in parts if part.dtype.kind in "biu"]
+    if values.dtype.kind == "f" and (
+        len(integers) == len(parts) or any(((part > EXACT) | (part < -EXACT)).any() for part in integers)
+    ):
+        # as floats, some integers of 64 bits that differ would be one
+        values = np.concatenate([part.astype(object) for part in parts])
+    return _one_column_is_none(values, name, one_row)
+
+
+def _mix(a: NDArray[Any], b: NDArray[Any]) -> bool:
+    """Whether one array would make text of what is none, or of bytes."""
+    mixed = any((a.dtype.kind in text) != (b.dtype.kind in text) for text in ("UT", "S"))
+    return mixed and object not in (a.dtype, b.dtype)
+
+
+def _hint(y: Any, name: str) -> str:
+    return f"; several targets for each sequence are {name}[:, None, :]" if getattr(y, "ndim", 0) == 2 else ""
+
+
+def _one_column_is_none(values: NDArray[Any], name: str, per_sequence: bool = False) -> Targets:
+    if values.ndim == 2 and values.shape[1] == 0:
+        raise ValueError(f"{name} has no columns: at least one target a step is needed")
+    return Targets(values[:, 0] if values.ndim == 2 and values.shape[1] == 1 else values, per_sequence)

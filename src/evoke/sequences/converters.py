@@ -1,0 +1,186 @@
+"""Sequences from the containers of other libraries -> lists and arrays that the estimators take."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evoke._validation.arrays import to_array
+
+__all__ = ["from_frame", "from_padded", "from_panel"]
+
+ROWS_NAMED = 5  # at most, in an error
+
+
+def from_padded(X, mask=None):
+    """Cut the padding off sequences that were filled up to one length, as tslearn has them.
+
+    Parameters
+    ----------
+    X : array_like of shape (n_sequences, n_steps, n_features), or (n_sequences, n_steps) for padded targets
+        Padded at the end: with NaN, or with anything if `mask` is given.
+    mask : array_like of bool of shape (n_sequences, n_steps), optional
+        True at the steps that belong to the sequence. By default those with a value that is not NaN.
+
+    Returns
+    -------
+    list of ndarray of shape (T_i, n_features) or (T_i,)
+
+    Raises
+    ------
+    ValueError
+        Padding before the end of a sequence (a hole), a step of which only some values are NaN, a sequence of nothing
+        but padding, a mask of another shape.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from evoke.sequences import from_padded
+    >>> X = np.array([[[1.0], [2.0], [np.nan]], [[3.0], [4.0], [5.0]]])
+    >>> [x.shape for x in from_padded(X)]
+    [(2, 1), (3, 1)]
+    """
+    array = to_array(X, "X")
+    if array.ndim not in (2, 3) or 0 in array.shape:
+        raise ValueError(f"X must be (n_sequences, n_steps, n_features) and not empty, got shape {array.shape}")
+    missing = np.asarray(array != array, dtype=bool).reshape(*array.shape[:2], -1)  # NaN differs from itself
+    if mask is None:
+        real: NDArray[Any] = np.asarray(~missing.all(axis=2))
+    else:
+        real = to_array(mask, "mask")
+        if real.dtype != bool or real.shape != array.shape[:2]:
+            raise ValueError(f"mask must be bool of shape {array.shape[:2]}, got {real.dtype} of shape {real.shape}")
+    lengths = real.sum(axis=1)
+    for i, length in enumerate(lengths):
+        if length == 0:
+            raise ValueError(f"X[{i}] is nothing but padding: every sequence needs at least one step")
+        if not real[i, :length].all():
+            raise ValueError(f"X[{i}] has a hole: padding at step {np.argmin(real[i])}, and values behind it")
+        partly = missing[i, :length].any(axis=1)
+        if partly.any():
+            raise ValueError(f"X[{i}] contains NaN at step {np.argmax(partly)}, which is no padding")
+    return [sequence[:length].copy() for sequence, length in zip(array, lengths, strict=True)]
+
+
+def from_panel(X):
+    """Turn sequences with the channels first, as aeon and sktime have them, into sequences with the steps first.
+
+    Parameters
+    ----------
+    X : array_like of shape (n_sequences, n_channels, n_steps), or list of (n_channels, T_i) arrays
+        Channels are what evoke calls features; the lengths T_i may differ.
+
+    Returns
+    -------
+    ndarray of shape (n_sequences, n_steps, n_channels), or list of ndarray of shape (T_i, n_channels)
+
+    Raises
+    ------
+    ValueError
+        Other dimensions.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from evoke.sequences import from_panel
+    >>> from_panel(np.zeros((10, 2, 30))).shape
+    (10, 30, 2)
+    """
+    if not isinstance(X, (list, tuple)):
+        array = to_array(X, "X")
+        if not (array.dtype == object and array.ndim == 1):
+            if array.ndim != 3:
+                raise ValueError(f"X must be (n_sequences, n_channels, n_steps) or a list, got shape {array.shape}")
+            return np.ascontiguousarray(np.swapaxes(array, 1, 2))
+        X = array
+    parts = [to_array(part, f"X[{i}]") for i, part in enumerate(X)]
+    for i, part in enumerate(parts):
+        if part.ndim != 2:
+            raise ValueError(f"X[{i}] must be (n_channels, n_steps), got shape {part.shape}")
+        if len(part) != len(parts[0]):
+            raise ValueError(f"X[{i}] has {len(part)} channels, X[0] has {len(parts[0])}")
+    return [np.ascontiguousarray(part.T) for part in parts]
+
+
+def from_frame(df, sequence=None, target=None):
+    """Cut a long data frame, one row a step, into sequences.
+
+    Parameters
+    ----------
+    df : pandas.DataFrame
+        Its rows are in the order of time within each sequence; those of different sequences may be mixed.
+    sequence : column name, optional
+        The column that says which sequence a row belongs to. By default the whole frame is one sequence.
+    target : column name or list of them, optional
+        The columns to be predicted; all others are features.
+
+    Returns
+    -------
+    X : list of pandas.DataFrame of shape (T_i, n_features)
+        Sequences in the order in which they appear, with the index of `df`.
+    y : list of pandas.Series, or of pandas.DataFrame for a list of targets
+        Only where there is a `target`.
+
+    Raises
+    ------
+    TypeError
+        `df` is no data frame.
+    ValueError
+        Columns that are unknown, named twice or no numbers, missing values, no rows, no features.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from evoke.sequences import from_frame
+    >>> df = pd.DataFrame({"who": ["b", "b", "a"], "x": [1.0, 2.0, 3.0], "label": [0, 1, 1]})
+    >>> X, y = from_frame(df, sequence="who", target="label")
+    >>> X[0].shape, y[1].tolist()
+    ((2, 1), [1])
+    """
+    import pandas as pd  # only here: the rest of evoke does without it
+
+    if not isinstance(df, pd.DataFrame):
+        raise TypeError(f"df must be a pandas.DataFrame, got {type(df).__name__}")
+    targets = [] if target is None else list(target) if isinstance(target, list) else [target]
+    special = [*([] if sequence is None else [sequence]), *targets]
+    _check_columns(df, special, target)
+    features = [column for column in df.columns if column not in special]
+    if not features:
+        raise ValueError(f"df has no columns but {special}: at least one feature is needed")
+    text = [column for column in features if not pd.api.types.is_numeric_dtype(df[column])]
+    if text:
+        raise ValueError(f"df has features that are no numbers, {text}: encode or drop these columns")
+    if len(df) == 0:
+        raise ValueError("df has no rows")
+    missing = df.isna().to_numpy()
+    if missing.any():
+        rows, columns = np.flatnonzero(missing.any(axis=1)), df.columns[missing.any(axis=0)].tolist()
+        named = ", ".join(map(repr, df.index[rows[:ROWS_NAMED]])) + (", ..." if len(rows) > ROWS_NAMED else "")
+        raise ValueError(f"df has missing values in columns {columns}, rows {named}; every step needs all its values")
+    code = np.zeros(len(df), dtype=np.intp) if sequence is None else pd.factorize(df[sequence])[0]
+    order, ends = np.argsort(code, kind="stable"), np.cumsum(np.bincount(code))
+    parts = [df.iloc[rows] for rows in np.split(order, ends[:-1])]
+    X = [part[features] for part in parts]
+    if target is None:
+        return X
+    return X, [part[targets if isinstance(target, list) else target] for part in parts]
+
+
+def _check_columns(df: Any, special: list[Any], target: Any) -> None:
+    """The names that the user gave must be columns, each once."""
+    if isinstance(target, list) and not target:
+        raise ValueError("target is an empty list; None stands for no target")
+    if not df.columns.is_unique:
+        raise ValueError(f"df has several columns of one name: {df.columns[df.columns.duplicated()].unique().tolist()}")
+    unhashable = [name for name in special if not isinstance(name, Hashable)]
+    if unhashable:
+        raise ValueError(f"sequence and target must be names of columns, target also a list, got {unhashable[0]!r}")
+    unknown = [name for name in special if name not in df.columns]
+    if unknown:
+        raise ValueError(f"df has no columns {unknown}; it has {df.columns.tolist()}")
+    twice = [name for k, name in enumerate(special) if name in special[:k]]
+    if twice:
+        raise ValueError(f"sequence and target name {twice} more than once")

@@ -1,0 +1,103 @@
+"""The documents: their Python examples run, their tables are those of docs/results, their links lead somewhere."""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+sys.path.append(str(Path(__file__).parents[2] / "tools"))
+
+import readme_tables
+
+ROOT = readme_tables.ROOT
+DOCUMENTS = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")]
+# Their Python blocks are a program; what cannot run here is marked as py.
+EXAMPLES = [path for path in DOCUMENTS if "```python\n" in path.read_text(encoding="utf-8")]
+
+
+def names(paths):
+    return [str(path.relative_to(ROOT)) for path in paths]
+
+
+def example(path):
+    real_data = "from aeon.datasets import" in path.read_text(encoding="utf-8")
+    return pytest.param(path, id=str(path.relative_to(ROOT)), marks=[pytest.mark.realdata] * real_data)
+
+
+@pytest.mark.parametrize("path", [example(path) for path in EXAMPLES])
+@pytest.mark.filterwarnings("ignore:::aeon", "ignore:::numba")
+def test_examples_run_in_their_order(path, capsys, monkeypatch, tmp_path):
+    text = path.read_text(encoding="utf-8")
+    for package in ("aeon", "pandas", "matplotlib"):
+        if re.search(rf"^(import|from) {package}\b", text, re.MULTILINE):
+            pytest.importorskip(package)
+    monkeypatch.chdir(tmp_path)
+    program = "\n".join(re.findall(r"```python\n(.*?)```", text, re.DOTALL))
+    namespace = {}
+    exec(compile(program, path.name, "exec"), namespace)
+    printed = capsys.readouterr().out
+    lines = printed.splitlines()
+    assert len(lines) >= program.count("print(")
+    if path.parent.name == "guide":
+        for expected in re.findall(r"^print\(.*\)  # (.*?)(?=: |$)", program, re.MULTILINE):
+            assert expected in lines  # what the comment behind a print says
+    if path.name == "tutorial.md":
+        assert printed == "".join(re.findall(r"```python\n[^`]*```\n\n```\n(.*?)```", text, re.DOTALL))
+    if path.name == "README.md":
+        assert printed.startswith("1.0\n1000\n")  # the long strings that the text speaks of
+        assert "\nTrue\n25\n" in printed  # what is loaded says the same; the run ends where it was to end
+        assert list(tmp_path.iterdir()) == []
+    if path.name == "reproduction.md":
+        assert printed == "[1.] [-1.]\n[1.] [-1.]\n"  # as the comments beside it say
+
+
+def test_commands_for_own_data_run(tmp_path):
+    pytest.importorskip("click")
+    pytest.importorskip("matplotlib")
+    pytest.importorskip("pandas")
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    section = text.split("## Your own data from the command line\n")[1].split("\n## ")[0]
+    script = "".join(re.findall(r"```sh\n(.*?)```", section, re.DOTALL))
+    python = 'evoke() { "$PYTHON" -m evoke "$@"; }\n'
+    done = subprocess.run(
+        ["sh", "-e", "-c", python + script], env=os.environ | {"PYTHON": sys.executable}, cwd=tmp_path,
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    sides, walks = ((tmp_path / name).read_text().splitlines() for name in ("sides.csv", "walks.csv"))
+    assert len(sides) == len(walks) == 161
+    assert sum(said.split(",")[1] == walk.split(",")[2] for said, walk in zip(sides, walks, strict=True)) > 150
+    assert done.stderr == "Note: the target 'side' is text, so it is classified.\n"
+    assert len((tmp_path / "continued.csv").read_text().splitlines()) == 101
+    written = {"walks.evk", "series.evk", "expected.csv", "expected.png"}
+    assert written <= {path.name for path in tmp_path.iterdir()}
+
+
+def test_tables_are_those_of_the_results(capsys):
+    assert readme_tables.main(["--check"]) == 0, capsys.readouterr().out
+
+
+def test_a_table_that_was_changed_is_found(monkeypatch, tmp_path, capsys):
+    (tmp_path / "docs").mkdir()
+    text = readme_tables.filled("<!-- table: results -->\n<!-- end -->\n")
+    assert "| 1..10 | 1..29 | 1..53 | 1..257 |" in text
+    (tmp_path / "README.md").write_text(text.replace("257", "258"))
+    monkeypatch.setattr(readme_tables, "ROOT", tmp_path)
+    assert readme_tables.main(["--check"]) == 1
+    assert "README.md: tables differ" in capsys.readouterr().out
+    assert readme_tables.main([]) == 0
+    assert (tmp_path / "README.md").read_text() == text
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=names(DOCUMENTS))
+def test_links_lead_to_files(path):
+    for link in re.findall(r"\]\((?!https?:)([^)#]+)[^)]*\)", path.read_text(encoding="utf-8")):
+        assert (path.parent / link).exists(), link
+
+
+@pytest.mark.parametrize("path", sorted(readme_tables.RESULTS.glob("*.json")), ids=lambda path: path.name)
+def test_results_name_no_path_of_a_machine(path):
+    assert not re.search(r'"[^"]*/(home|root|usr|opt|tmp|work)/', path.read_text(encoding="utf-8"))

@@ -1,0 +1,83 @@
+"""Docstrings: what the API reference lists is documented by the rules of numpydoc; all examples run."""
+
+import doctest
+import importlib
+import inspect
+import pkgutil
+import re
+from pathlib import Path
+
+import pytest
+
+import evoke
+
+API = Path(__file__).parents[2] / "docs" / "api" / "index.rst"
+# Whole names of what is listed there.
+LISTED = [
+    f"{module}.{name}"
+    for module, names in re.findall(r"currentmodule:: (\S+)\n(.*?)(?=\n\.\. current|\Z)", API.read_text(), re.DOTALL)
+    for name in re.findall(r"^   (\w+)$", names, re.MULTILINE)
+]
+MODULES = [module.name for module in pkgutil.walk_packages(evoke.__path__, "evoke.") if "__main__" not in module.name]
+
+# Rules of numpydoc that are not ours.
+IGNORED = {
+    "ES01": "an extended summary, where one line says it",
+    "SA01": "See Also",
+    "EX01": "examples of every method; classes must have one",
+    "PR04": "the type of a parameter that is as in another function, which is named",
+    "RT03": "a description of what is returned, where its type and shape say it",
+    "SS05": "the verb of the summary in the infinitive, which takes every word that ends in s for a verb",
+}
+
+
+# Users do not make these: they have attributes, and no parameters.
+MADE_BY_US = {"ClassifierStream", "FittedReadout", "Interrupted", "SeriesStream", "Solution", "Stream"}
+TOOLS = {"SinesSplit", "check_picture", "file_stem", "picture"}  # for the command line
+HOOKS = {"restore", "watch"}  # of callbacks, called by the loop: described once, at `evoke.evolution.Run`
+
+
+def documented(name):
+    """The thing of this name, and the public methods and properties of a class that are ours."""
+    yield name
+    module, short = name.rsplit(".", 1)
+    thing = getattr(importlib.import_module(module), short)
+    if inspect.isclass(thing):
+        for attribute, value in inspect.getmembers(thing):
+            value = value.fget if isinstance(value, property) else value
+            ours = inspect.isroutine(value) and (getattr(value, "__module__", None) or "").startswith("evoke")
+            if ours and not attribute.startswith("_") and attribute not in HOOKS:
+                yield f"{name}.{attribute}"
+
+
+@pytest.mark.parametrize("name", LISTED)
+def test_docstrings_are_complete(name):
+    validate = pytest.importorskip("numpydoc.validate").validate
+    module, short = name.rsplit(".", 1)
+    thing = getattr(importlib.import_module(module), short)
+    if short in MADE_BY_US or (inspect.isclass(thing) and issubclass(thing, Exception)):
+        ignored_of_the_thing = {*IGNORED, "PR01"}
+    else:
+        ignored_of_the_thing = set(IGNORED) - ({"EX01"} if inspect.isclass(thing) else set())
+    problems = [
+        f"{which}: {code} {text}"
+        for which in documented(name)
+        for code, text in validate(which)["errors"]
+        if code not in (ignored_of_the_thing if which == name else IGNORED)
+    ]
+    assert not problems, "\n".join(problems)
+
+
+def test_everything_public_is_listed():
+    listed = {name.rsplit(".", 1)[1] for name in LISTED}
+    for module in ("", ".callbacks", ".exceptions", ".plot", ".reproduce", ".streams", ".svm", ".tasks"):
+        home = importlib.import_module(f"evoke{module}")
+        public = {name for name in home.__all__ if callable(getattr(home, name))} - TOOLS
+        assert not public - listed
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_examples_in_docstrings_run(name):
+    pytest.importorskip("click") if ".cli" in name else None
+    failed, _ = doctest.testmod(importlib.import_module(name), optionflags=doctest.NORMALIZE_WHITESPACE)
+    assert failed == 0
