@@ -146,7 +146,7 @@ def forward(
         raise ValueError(f"genome must have shape ([n_networks,] H, 4 * (I + H)) with I, H >= 1, got {genome.shape}")
     if not isinstance(cell, str) or cell not in core.CELLS:
         raise ValueError(f"cell must be one of {core.CELLS}, got {cell!r}")
-    bias = GATE_BIAS if gate_bias is GATE_BIAS else _bias(gate_bias)
+    network = core.Network(genome, cell, GATE_BIAS if gate_bias is GATE_BIAS else _bias(gate_bias))
     if not isinstance(return_state, bool | np.bool_):
         raise ValueError(f"return_state must be True or False, got {return_state!r}")
 
@@ -167,10 +167,10 @@ def forward(
         state = np.broadcast_to(state, (len(X), 2, n_cells))
     try:
         if genome.ndim == 3:
-            alone = np.full(len(X), -1)
-            phi = core.population(genome, x, offsets[:-1], offsets[1:], alone, alone, cell, bias, refuse_overflow=True)
+            none = np.full(len(X), -1)  # each sequence starts from zero
+            phi = core.population(network, x, np.array([offsets[:-1], offsets[1:], none, none]), refuse_overflow=True)
         else:
-            phi, state = core.sequences(genome, x, offsets, cell, bias, state)
+            phi, state = core.sequences(network, x, offsets, state)
             if not np.isfinite(state).all():
                 raise OverflowError
     except OverflowError:

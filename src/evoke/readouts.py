@@ -8,10 +8,10 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from evoke._core import qp
 from evoke._core import readout as core_readout
+from evoke._core.kernel import Kernel, decide
 from evoke.persistence.values import register
-from evoke.svm import solve
+from evoke.svm._solve import solve_targets
 
 __all__ = ["FittedReadout", "LSSVMReadout", "PinvReadout", "Readout", "SVMReadout"]
 
@@ -34,8 +34,8 @@ class FittedReadout:
         Duality gap of each output's quadratic programme; 0 where the solution is in closed form.
     converged : bool ndarray of shape (n_outputs,)
         Whether the solver reached its tolerance.
-    kernel, gamma, coef0, degree
-        The kernel K.
+    kernel : Kernel
+        The kernel K, with name, gamma, coef0 and degree.
     """
 
     support_vectors: FloatArray
@@ -43,10 +43,22 @@ class FittedReadout:
     intercept: FloatArray
     dual_gap: FloatArray
     converged: NDArray[np.bool_]
-    kernel: str
-    gamma: float
-    coef0: float
-    degree: int
+    kernel: Kernel
+
+    @property
+    def gamma(self) -> float:
+        """That of the kernel."""
+        return self.kernel.gamma
+
+    @property
+    def coef0(self) -> float:
+        """That of the kernel."""
+        return self.kernel.coef0
+
+    @property
+    def degree(self) -> int:
+        """That of the kernel."""
+        return self.kernel.degree
 
     def decide(self, phi: FloatArray) -> FloatArray:
         """Decision values, or predicted values: y(t) of equation 2.
@@ -69,13 +81,23 @@ class FittedReadout:
         phi, n_cells = np.asarray(phi), self.support_vectors.shape[1]
         if phi.dtype.kind not in "biuf" or phi.ndim != 2 or phi.shape[1] != n_cells:
             raise ValueError(f"phi must be numbers of shape (n_rows, {n_cells}), got {phi.dtype} of shape {phi.shape}")
-        return qp.decide(
-            np.ascontiguousarray(phi, dtype=np.float64), self.support_vectors, self.dual_coef, self.intercept,
-            self.kernel, self.gamma, self.coef0, self.degree,
-        )  # fmt: skip
+        phi = np.ascontiguousarray(phi, dtype=np.float64)
+        return decide(phi, self.support_vectors, self.dual_coef, self.intercept, self.kernel)
 
 
-register(FittedReadout, vars, lambda state: FittedReadout(**state))
+def _state(readout: FittedReadout) -> dict[str, Any]:
+    """What a model file holds: the kernel by its parameters."""
+    kernel = readout.kernel
+    parts = {"kernel": kernel.name, "gamma": kernel.gamma, "coef0": kernel.coef0, "degree": kernel.degree}
+    return vars(readout) | parts
+
+
+def _from_state(state: dict[str, Any]) -> FittedReadout:
+    *kernel, = (state.pop(name) for name in ("kernel", "gamma", "coef0", "degree"))
+    return FittedReadout(**state, kernel=Kernel(*kernel))
+
+
+register(FittedReadout, _state, _from_state)
 
 
 class Readout(Protocol):
@@ -89,9 +111,6 @@ class Readout(Protocol):
     def fused(self) -> bool:
         """Whether the core evaluates whole slices of the population with this readout."""
 
-    def parameters(self, targets: FloatArray, weights: FloatArray) -> dict[str, Any]:
-        """What the core needs to train it on targets (n_outputs, n) and weights (n,)."""
-
     def fit(self, phi: FloatArray, targets: FloatArray, weights: FloatArray, *, warn: bool = True) -> FittedReadout:
         """Train on activations (n, n_cells), targets (n_outputs, n) and weights (n,)."""
 
@@ -103,10 +122,7 @@ class SVMReadout:
     Classification: targets +-1, C-SVC. Regression: epsilon-SVR.
     """
 
-    kernel: str = "rbf"
-    gamma: float = 0.25
-    coef0: float = 0.0
-    degree: int = 3
+    kernel: Kernel = Kernel("rbf", 0.25)  # noqa: RUF009 a kernel cannot be changed
     C: float = 100.0
     epsilon: float = 0.0
     tol: float = 1e-3
@@ -127,24 +143,16 @@ class SVMReadout:
             return -bound, bound
         return np.where(targets > 0, 0.0, -bound), np.where(targets > 0, bound, 0.0)
 
-    def parameters(self, targets: FloatArray, weights: FloatArray) -> dict[str, Any]:
-        lower, upper = self.boxes(targets, weights)
-        return {
-            "kernel": self.kernel, "gamma": self.gamma, "coef0": self.coef0, "degree": self.degree,
-            "lower": np.ascontiguousarray(lower), "upper": np.ascontiguousarray(upper), "epsilon": self.epsilon,
-            "tol": self.tol, "max_iter": self.max_iter,
-        }  # fmt: skip
-
     def fit(self, phi: FloatArray, targets: FloatArray, weights: FloatArray, *, warn: bool = True) -> FittedReadout:
         lower, upper = self.boxes(targets, weights)
-        solution = solve(
-            phi, targets, lower, upper, kernel=self.kernel, gamma=self.gamma, coef0=self.coef0, degree=self.degree,
-            epsilon=self.epsilon, tol=self.tol, max_iter=self.max_iter, solver=self.solver, warn=warn,
+        solution = solve_targets(
+            phi, targets, lower, upper, self.kernel, epsilon=self.epsilon, tol=self.tol, max_iter=self.max_iter,
+            solver=self.solver, warn=warn,
         )  # fmt: skip
         used = np.flatnonzero(solution.beta.any(axis=0))
         return FittedReadout(
             np.ascontiguousarray(phi[used]), np.ascontiguousarray(solution.beta[:, used].T), solution.bias,
-            solution.gap, solution.converged, self.kernel, self.gamma, self.coef0, self.degree,
+            solution.gap, solution.converged, self.kernel,
         )  # fmt: skip
 
 
@@ -155,22 +163,14 @@ class LSSVMReadout:
     [K + I / C, 1; 1', 0] [alpha; b] = [y; 0], solved by one Cholesky factorisation for all outputs.
     """
 
-    kernel: str = "rbf"
-    gamma: float = 0.25
-    coef0: float = 0.0
-    degree: int = 3
+    kernel: Kernel = Kernel("rbf", 0.25)  # noqa: RUF009 a kernel cannot be changed
     C: float = 1e6
 
     name = "lssvm"
     fused = True
 
-    def parameters(self, targets: FloatArray, weights: FloatArray) -> dict[str, Any]:
-        return {
-            "kernel": self.kernel, "gamma": self.gamma, "coef0": self.coef0, "degree": self.degree, "C": self.C,
-        }  # fmt: skip
-
     def fit(self, phi: FloatArray, targets: FloatArray, weights: FloatArray, *, warn: bool = True) -> FittedReadout:
-        return _fit_in_core(self, phi, targets, weights)
+        return _fit_in_core(self, self.kernel, phi, targets, weights)
 
 
 @dataclass(frozen=True)
@@ -183,22 +183,16 @@ class PinvReadout:
     name = "pinv"
     fused = True
 
-    def parameters(self, targets: FloatArray, weights: FloatArray) -> dict[str, Any]:
-        return {"bias": self.bias, "rcond": self.rcond}
-
     def fit(self, phi: FloatArray, targets: FloatArray, weights: FloatArray, *, warn: bool = True) -> FittedReadout:
-        return _fit_in_core(self, phi, targets, weights)
+        return _fit_in_core(self, Kernel("linear", 1.0, 0.0, 1), phi, targets, weights)
 
 
-def _fit_in_core(readout: Readout, phi: FloatArray, targets: FloatArray, weights: FloatArray) -> FittedReadout:
+def _fit_in_core(
+    readout: Readout, kernel: Kernel, phi: FloatArray, targets: FloatArray, weights: FloatArray
+) -> FittedReadout:
     """The fit of one network's readout by the code that evaluates the population."""
-    parameters = readout.parameters(targets, weights)
-    fitted = core_readout.fit_readout(np.ascontiguousarray(phi), targets, weights, readout.name, parameters)
-    if fitted is None:
+    trained = core_readout.fit_readout(np.ascontiguousarray(phi), targets, weights, readout)
+    if trained is None:
         raise ValueError("the kernel matrix is singular to working precision: lower C, or use readout='svm'")
-    sv, coef, bias = fitted
-    n_outputs = len(bias)
-    return FittedReadout(
-        sv, coef, bias, np.zeros(n_outputs), np.ones(n_outputs, dtype=bool), str(parameters.get("kernel", "linear")),
-        float(parameters.get("gamma", 1.0)), float(parameters.get("coef0", 0.0)), int(parameters.get("degree", 1)),
-    )  # fmt: skip
+    n_outputs = len(trained.intercept)
+    return FittedReadout(*trained, np.zeros(n_outputs), np.ones(n_outputs, dtype=bool), kernel)

@@ -128,7 +128,7 @@ def test_a_restore_that_fails_leaves_nothing_of_it(kind):
     class Half:
         def restore(self, run):
             run.history.extend(other.history_)
-            run.esp.load_state_dict(other._esp.state_dict())
+            run.esp.load_state_dict(other.fitted_.run.esp.state_dict())
             raise kind
 
         def watch(self, run):
@@ -209,12 +209,12 @@ def test_records_of_other_data_do_not_count():
     opposite = [1 - labels for labels in CLASSES]
     random = [np.arange(len(x)) // 2 % 2 for x in X]
     model.fit(X, random)
-    assert len(model.history_) > n_before and model._first == n_before
+    assert len(model.history_) > n_before and model.fitted_.run.first == n_before
     model.fit(X, random)
-    assert model._first == n_before
+    assert model.fitted_.run.first == n_before
     n_before = len(model.history_)
     model.set_params(C=1.0).fit(X, opposite)
-    assert model._first == n_before
+    assert model.fitted_.run.first == n_before
 
 
 # ---- progress

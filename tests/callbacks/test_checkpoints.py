@@ -61,10 +61,10 @@ def test_it_is_written_in_time_and_at_the_end(tmp_path, every, written):
 
     def look(_record, esp):
         if path.exists():
-            found.append(load(path)._esp.generation)
+            found.append(load(path).fitted_.run.esp.generation)
 
     tiny(Checkpoint(path, every), look, n_generations=5).fit(X, CLASSES)
-    found.append(load(path)._esp.generation)
+    found.append(load(path).fitted_.run.esp.generation)
     assert sorted(set(found)) == written
 
 
@@ -79,7 +79,7 @@ def test_the_seed_of_the_file(tmp_path):
     first = tiny(checkpoint, random_state=None, n_generations=3).fit(X, CLASSES)
     model = tiny(checkpoint, random_state=None).fit(X, CLASSES)
     assert model.history_[:3] == first.history_
-    assert_same_model(model, tiny(random_state=first._esp.state_dict()["entropy"]).fit(X, CLASSES))
+    assert_same_model(model, tiny(random_state=first.fitted_.run.esp.state_dict()["entropy"]).fit(X, CLASSES))
 
 
 @pytest.mark.parametrize("make", [np.random.default_rng, np.random.RandomState, np.random.SeedSequence])
@@ -319,7 +319,7 @@ def test_kills_at_any_moment_cost_no_more_than_since_the_last_checkpoint(tmp_pat
         n_killed += 1
         assert seen[0] == kept + 1  # from the file, and nothing in it was lost
         assert seen == list(range(seen[0], seen[-1] + 1))
-        kept = load(killed / "a.evk")._esp.generation if (killed / "a.evk").exists() else 0
+        kept = load(killed / "a.evk").fitted_.run.esp.generation if (killed / "a.evk").exists() else 0
         assert kept % every == 0 and seen[-1] - every <= kept <= seen[-1]
         assert len((killed / "a.csv").read_text().splitlines()) - 1 >= seen[-1]  # what was done is in the log
     assert n_killed == 3

@@ -1,8 +1,13 @@
 import numpy as np
 import pytest
 
-from evoke._core.evaluate import evaluate_slice
-from evoke.evolution.evaluation import Team
+from evoke._core.evaluate import evaluate
+from evoke._core.kernel import Kernel
+from evoke._core.lstm import Network
+from evoke.evolution.evaluation import WorkQueue
+from evoke.evolution.problem import Objective, Points
+from evoke.readouts import SVMReadout
+from evoke.sequences.prefixes import Runs
 from oracle import evaluation as oracle
 
 BIAS = (0.0, 1.5, -1.5)
@@ -41,15 +46,11 @@ class Task:
         bound = self.C * self.train[1] * self.train[2]
         return np.minimum(0.0, bound), np.maximum(0.0, bound)
 
-    def evaluate(self, networks=slice(None), objective="hinge", cell="lstm", kernel=RBF, team=None):
-        x = np.concatenate(self.sequences)
-        return evaluate_slice(self.genomes[networks], x, self.runs, self.train, self.test, cell, BIAS, "svm",
-                              self.parameters(kernel), objective, exclusive=self.exclusive, team=team)
-
-    def parameters(self, kernel=RBF, tol=TOL, max_iter=1_000_000):
-        lower, upper = self.box()
-        return dict(zip(("kernel", "gamma", "coef0", "degree"), kernel, strict=True), lower=lower, upper=upper,
-                    epsilon=0.0, tol=tol, max_iter=max_iter)
+    def evaluate(self, networks=slice(None), objective="hinge", cell="lstm", kernel=RBF, queue=None, **solver):
+        runs = Runs(np.concatenate(self.sequences), self.runs, None)
+        readout = SVMReadout(Kernel(*kernel), self.C, **{"tol": TOL, "max_iter": 1_000_000, **solver})
+        return evaluate(Network(self.genomes[networks], cell, BIAS), runs, Points(*self.train), Points(*self.test),
+                        readout, Objective(objective, self.exclusive), queue=queue)
 
     def expected(self, objective="hinge", cell="lstm", kernel=RBF):
         return np.array([
@@ -170,17 +171,15 @@ def test_shared_beginnings_give_the_same_bits(n_cells):
 
 
 def test_a_stop_flag_leaves_nan():
-    task, stopped = Task(6, n_networks=9), Team(9, 2)
+    task, stopped = Task(6, n_networks=9), WorkQueue(9, 2)
     stopped.stop[0] = 1
-    assert np.isnan(task.evaluate(team=stopped)).all()
-    np.testing.assert_array_equal(task.evaluate(team=Team(9, 2)), task.evaluate())
+    assert np.isnan(task.evaluate(queue=stopped)).all()
+    np.testing.assert_array_equal(task.evaluate(queue=WorkQueue(9, 2)), task.evaluate())
 
 
 def test_a_limit_on_iterations_still_gives_an_error():
     task = Task(7)
-    x = np.concatenate(task.sequences)
-    errors = evaluate_slice(task.genomes, x, task.runs, task.train, task.test, "lstm", BIAS, "svm",
-                            task.parameters(tol=1e-6, max_iter=1), "hinge")
+    errors = task.evaluate(tol=1e-6, max_iter=1)
     assert np.isfinite(errors).all()
     assert (errors[:, 0] > task.evaluate()[:, 0]).any()
 

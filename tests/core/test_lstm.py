@@ -130,7 +130,7 @@ def test_runs_that_share_a_beginning_equal_plain_sequences(n_cells, cell):
     genomes, (x,) = make(5, 2, n_cells, [14], n_networks=11)
     begin, end = np.array([0, 3, 6, 8, 10]), np.array([3, 6, 8, 10, 14])
     parent, slot = np.array([-1, 0, 0, 1, 1]), np.array([0, 1, -1, -1, -1])
-    shared = lstm.population(genomes, x, begin, end, parent, slot, cell, BIAS)
+    shared = lstm.population(lstm.Network(genomes, cell, BIAS), x, np.array([begin, end, parent, slot]))
     paths = {2: [0, 2], 3: [0, 1, 3], 4: [0, 1, 4]}
     for leaf, path in paths.items():
         rows = np.concatenate([np.arange(begin[k], end[k]) for k in path])

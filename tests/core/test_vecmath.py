@@ -111,6 +111,10 @@ PROBE = """
 import hashlib
 import numpy as np
 from evoke._core import evaluate as core_evaluate, dispatch, lstm, qp
+from evoke._core.kernel import Kernel, decide, gram
+from evoke.evolution.problem import Objective, Points
+from evoke.readouts import LSSVMReadout, PinvReadout, SVMReadout
+from evoke.sequences.prefixes import Runs
 
 digest = hashlib.sha256()
 rng = np.random.default_rng(0)
@@ -128,14 +132,15 @@ begin, end = offsets[:-1].copy(), offsets[1:].copy()
 for cell in ("lstm", "evolino"):
     for dtype in (np.float32, np.float64):
         nets, rows = genomes.astype(dtype), X.astype(dtype)
-        digest.update(lstm.population(nets, rows, begin, end, alone, alone, cell, (0.0, 1.5, -1.5)))
-        phi, state = lstm.sequences(nets[0], rows, offsets, cell, (0.0, 1.5, -1.5))
+        digest.update(lstm.population(lstm.Network(nets, cell), rows, np.array([begin, end, alone, alone])))
+        phi, state = lstm.sequences(lstm.Network(nets[0], cell), rows, offsets)
         digest.update(phi)
         digest.update(state)
 
 n = 83
 points, labels = phi[:n].copy(), np.where(rng.random(n) < 0.5, 1.0, -1.0)
-for kernel in ("linear", "poly", "rbf"):
+for name in ("linear", "poly", "rbf"):
+    kernel = Kernel(name, 0.5, 1.0, 3)
     for C in (0.1, 100.0):
         for cache in (1 << 20, 1):
             for target, lower, upper, epsilon in (
@@ -143,21 +148,21 @@ for kernel in ("linear", "poly", "rbf"):
                 (points[:, 0] + 0.1 * labels, np.full(n, -C), np.full(n, C), 0.05),
             ):
                 beta = np.zeros(n)
-                machine = qp.Machine(points, kernel, 0.5, 1.0, 3, cache)
+                machine = qp.Machine(points, kernel, cache)
                 result = machine.solve(target, lower, upper, epsilon, 1e-6, 20000, beta)
                 digest.update(beta)
-                digest.update(repr(sorted(result.items())).encode())
-    digest.update(qp.gram(points, kernel, 0.5, 1.0, 3))
-    digest.update(qp.decide(phi, points, beta[:, None].copy(), np.zeros(1), kernel, 0.5, 1.0, 3))
+                digest.update(repr(sorted(result._asdict().items())).encode())
+    digest.update(gram(points, kernel))
+    digest.update(decide(phi, points, beta[:, None].copy(), np.zeros(1), kernel))
 
 rows, y = np.arange(n), np.array([labels, -labels])
-boxes = dict(lower=np.minimum(0.0, 10.0 * y[:, :50]), upper=np.maximum(0.0, 10.0 * y[:, :50]), epsilon=0.0, tol=1e-6,
-             max_iter=100000)
-rbf = dict(kernel="rbf", gamma=0.25, coef0=0.0, degree=3)
-for readout, parameters in ("svm", boxes | rbf), ("lssvm", rbf | dict(C=1e6)), ("pinv", dict(bias=True, rcond=1e-12)):
-    digest.update(core_evaluate.evaluate_slice(
-        genomes, X, np.array([begin, end, alone, alone]), (rows[:50].copy(), np.ones(50), y[:, :50].copy()),
-        (rows[50:].copy(), np.ones(n - 50), y[:, 50:].copy()), "lstm", (0.0, 1.5, -1.5), readout, parameters, "hinge"))
+train, validation = (Points(rows[part], np.ones(len(rows[part])), y[:, part].copy())
+                     for part in (slice(0, 50), slice(50, n)))
+rbf = Kernel("rbf", 0.25)
+for readout in SVMReadout(rbf, 10.0, tol=1e-6, max_iter=100000), LSSVMReadout(rbf, 1e6), PinvReadout(rcond=1e-12):
+    digest.update(core_evaluate.evaluate(
+        lstm.Network(genomes), Runs(X, np.array([begin, end, alone, alone]), None), train, validation, readout,
+        Objective("hinge")))
 print(dispatch.simd(), digest.hexdigest())
 """
 

@@ -14,6 +14,8 @@ from joblib import parallel_config
 from sklearn.exceptions import NotFittedError
 
 from evoke import ESP
+from evoke._core.kernel import Kernel
+from evoke._core.lstm import Network
 from helpers.classifiers import EQUAL, ONES, RAGGED, STEPS, assert_same_model, tiny
 
 
@@ -115,7 +117,7 @@ def test_a_model_is_made_of_plain_values(per_step):
             return all(map(plain, value))
         if hasattr(value, "__dict__") and not isinstance(value, np.ndarray):
             return plain(vars(value))
-        return value is None or isinstance(value, (str, int, float, np.ndarray, np.generic))
+        return value is None or isinstance(value, (str, int, float, np.ndarray, np.generic, Kernel, Network))
 
     assert plain(vars(per_step))
 
@@ -155,7 +157,7 @@ def test_on_other_data_the_best_network_is_judged_anew():
 def test_the_population_cannot_go_on_with_other_parameters(name, value):
     model = tiny(warm_start=True).fit(EQUAL, STEPS)
     before = copy.deepcopy(model)
-    with pytest.raises(ValueError, match="warm_start cannot go on from the last fit"):
+    with pytest.raises(ValueError, match="warm_start cannot continue the last fit"):
         model.set_params(**{name: value}).fit(EQUAL, STEPS)
     assert_same_model(model, before)
     model.set_params(warm_start=False).fit(EQUAL, STEPS)

@@ -271,7 +271,8 @@ def test_a_constant_series_goes_on():
 
 def test_a_run_that_diverges_says_where(alone):
     model = copy.copy(alone)
-    model.readout_ = dataclasses.replace(alone.readout_, dual_coef=np.full_like(alone.readout_.dual_coef, 1e308))
+    readout = dataclasses.replace(alone.readout_, dual_coef=np.full_like(alone.readout_.dual_coef, 1e308))
+    model.fitted_ = dataclasses.replace(alone.fitted_, readout=readout)
     with pytest.raises(FloatingPointError, match="the free run diverges: its output is not finite at step 0"):
         model.generate(10)
 
@@ -344,7 +345,7 @@ def test_score_is_the_mean_over_outputs(pair):
         ([WAVE, np.array([1.0, np.inf])], r"y\[1\] contains NaN or infinity: inf at step 1"),
         (["a", "b"], "y must hold numbers"),
         ([1j, 2j], "y is complex"),
-        ([1.0], r"y has 1 sequence\(s\) with n_samples=1 steps behind the washout: too few .*; pass y_val"),
+        ([1.0], r"y has 1 sequence\(s\) with n_samples=1 steps after the washout: too few .*; pass y_val"),
     ],
 )
 def test_refused_series(y, message):

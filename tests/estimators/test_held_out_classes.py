@@ -90,7 +90,7 @@ def test_sequences_that_are_given_to_be_held_out():
     y[0][0] = "c"
     text = told(X, y, X_val=X[:1], y_val=[np.array(["a", "a", "c", "a", "b"])], parameters={"washout": 1})
     assert "has class(es) ['c'], which the training part lacks: the model cannot learn them" in text
-    assert text.endswith(". X needs sequences with them, behind the washout")
+    assert text.endswith(". X needs sequences with them, after the washout")
 
 
 def test_it_comes_before_the_run():

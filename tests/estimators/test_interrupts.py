@@ -10,16 +10,17 @@ import numpy as np
 import pytest
 
 from evoke._core import evaluate as core_evaluate
-from evoke._core import linalg
-from evoke.evolution.evaluation import Team
-from evoke.readouts import PinvReadout
+from evoke._core.lstm import Network
+from evoke.evolution.evaluation import WorkQueue
+from evoke.evolution.problem import Objective, Points
+from evoke.readouts import LSSVMReadout, PinvReadout
+from evoke.sequences.prefixes import Runs
 from evoke.svm import LSSVC, LSSVR
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="sends SIGINT")
 
 LONG = 5000  # rows whose factor takes a second or more
 WIDE = 500  # columns, and their pseudoinverse
-PARAMETERS = {"kernel": "rbf", "gamma": 0.5, "coef0": 0.0, "degree": 3}
 
 
 @contextmanager
@@ -64,36 +65,25 @@ def test_the_pseudoinverse_hears_ctrl_c():
         PinvReadout().fit(phi, targets, np.ones(600))
 
 
-@pytest.mark.parametrize("name", ["cholesky", "pinv"])
-def test_the_functions_for_benchmarks_hear_ctrl_c(name):
-    if name == "cholesky":
-        a = np.eye(LONG)
-        with interrupted_inside():
-            linalg.cholesky(a)
-    else:
-        with interrupted_inside():
-            linalg.pinv(np.random.default_rng(0).normal(size=(WIDE, 600)), np.ones((1, 600)), 1e-13)
-
-
 @pytest.mark.parametrize("readout", ["lssvm", "pinv"])
 def test_the_stop_flag_ends_the_fit_of_a_network(readout):
     """The errors of a network whose fit was ended are not written."""
     n_cells, n = (3, LONG) if readout == "lssvm" else (WIDE, 600)
-    parameters = {**PARAMETERS, "C": 10.0} if readout == "lssvm" else {"bias": True, "rcond": 1e-13}
     rng = np.random.default_rng(0)
     genomes, x = 0.1 * rng.normal(size=(1, n_cells, 4 * (1 + n_cells))), rng.normal(size=(n + 10, 1))
-    runs = np.array([[0], [n + 10], [-1], [-1]])
-    train, test = (
-        (rows, np.ones(len(rows)), rng.choice([-1.0, 1.0], (1, len(rows))))
+    runs = Runs(x, np.array([[0], [n + 10], [-1], [-1]]), None)
+    train, validation = (
+        Points(rows, np.ones(len(rows)), rng.choice([-1.0, 1.0], (1, len(rows))))
         for rows in (np.arange(n), np.arange(n, n + 10))
     )
-    team = Team(1, 1)
+    queue = WorkQueue(1, 1)
 
     def stop():
-        team.stop[0] = 1
+        queue.stop[0] = 1
 
     with soon(stop):
-        core_evaluate.evaluate_slice(
-            genomes, x, runs, train, test, "lstm", (0.0, 0.0, 0.0), readout, parameters, "hinge", team=team
-        )
-    assert np.isnan(team.errors).all()
+        core_evaluate.evaluate(
+            Network(genomes, "lstm", (0.0, 0.0, 0.0)), runs, train, validation,
+            LSSVMReadout(C=10.0) if readout == "lssvm" else PinvReadout(), Objective("hinge"), queue=queue,
+        )  # fmt: skip
+    assert np.isnan(queue.errors).all()

@@ -38,8 +38,9 @@ def tiny(estimator, *watching, **parameters):
 def assert_same_evolution(a, b):
     np.testing.assert_array_equal(a.genome_, b.genome_)
     assert a.history_ == b.history_
-    assert (a.best_fitness_, a.n_evaluations_, a._digest) == (b.best_fitness_, b.n_evaluations_, b._digest)
-    ours, theirs = a._esp.state_dict(), b._esp.state_dict()
+    assert (a.best_fitness_, a.n_evaluations_) == (b.best_fitness_, b.n_evaluations_)
+    assert a.fitted_.run.digest == b.fitted_.run.digest
+    ours, theirs = a.fitted_.run.esp.state_dict(), b.fitted_.run.esp.state_dict()
     for name in ours:
         np.testing.assert_array_equal(ours[name], theirs[name], err_msg=name)
 
@@ -55,11 +56,11 @@ def assert_same_model(a, b):
 
 
 def by_hand(model, X, y, weights=None):
-    """Decision values on all rows by a machine that is trained on the rows behind the washout."""
+    """Decision values on all rows by a machine that is trained on the rows after the washout."""
     phi = model.transform(X)
     phi = [phi] if isinstance(phi, np.ndarray) else phi
     y = y if isinstance(y, list) else [y]
-    taught, targets = (np.concatenate([part[model._washout :] for part in parts]) for parts in (phi, y))
+    taught, targets = (np.concatenate([part[model.fitted_.washout :] for part in parts]) for parts in (phi, y))
     if model.readout == "pinv":
         solve = np.linalg.pinv(np.column_stack([taught, np.ones(len(taught))]), rcond=1e-10)
         return np.column_stack([np.concatenate(phi), np.ones(sum(map(len, phi)))]) @ (solve @ targets)
@@ -229,7 +230,7 @@ def test_a_readout_whose_decisions_overflow_is_left_out(monkeypatch):
     X = np.random.default_rng(0).normal(size=(20, 1))
     settings = dict(readout="lssvm", n_cells=2, n_generations=2, subpopulation_size=4, n_trials=2, random_state=0)
     expected = EvokeRegressor(**settings).fit(X, X[:, 0]).predict(X)
-    monkeypatch.setattr("evoke.estimators.base.fit_readout", overflowing)
+    monkeypatch.setattr("evoke.estimators.fit.fit_readout", overflowing)
     with pytest.warns(UserWarning, match="refit=True is left out.*decisions that are not finite"):
         model = EvokeRegressor(**settings, refit=True).fit(X, X[:, 0])
     np.testing.assert_array_equal(model.predict(X), expected)

@@ -8,6 +8,9 @@ import pytest
 
 from evoke import EvokeClassifier, EvokeForecaster, EvokeRegressor
 from evoke._core import free_run, lstm
+from evoke._core.kernel import Kernel
+from evoke._core.lstm import Network
+from evoke.readouts import FittedReadout
 
 TINY = dict(n_generations=1, subpopulation_size=2, n_trials=1, random_state=0)
 X = np.random.default_rng(0).normal(size=(30, 2))
@@ -40,13 +43,13 @@ def test_a_stream_of_a_series_keeps_its_model_when_the_estimator_is_fitted_again
 
 def call_while_learning(model, other, call):
     """Results of `call` on a model that another thread turns into `other` and back."""
-    fitted, results = [vars(model).copy(), vars(other).copy()], []
+    fitted, results = [model.fitted_, other.fitted_], []
     stop = threading.Event()
 
     def learn():
         while not stop.is_set():
-            for attributes in fitted:
-                model._learn(attributes)
+            for model.fitted_ in fitted:
+                pass
 
     interval = sys.getswitchinterval()
     sys.setswitchinterval(1e-6)
@@ -86,15 +89,15 @@ def test_a_call_during_a_fit_of_a_classifier_has_one_model(call):
 
 
 def test_the_core_checks_shapes():
-    genome, offsets, bias = np.zeros((2, 12)), np.array([0, 3]), (0.0, 0.0, 0.0)
+    network, offsets = Network(np.zeros((2, 12)), "lstm", (0.0, 0.0, 0.0)), np.array([0, 3])
     with pytest.raises(ValueError, match="state must have shape"):
-        lstm.sequences(genome, np.zeros((3, 1)), offsets, "lstm", bias, np.zeros((1, 2, 1)))
+        lstm.sequences(network, np.zeros((3, 1)), offsets, np.zeros((1, 2, 1)))
     with pytest.raises(ValueError, match="genome has 12 columns"):
-        lstm.sequences(genome, np.zeros((3, 2)), offsets, "lstm", bias)
+        lstm.sequences(network, np.zeros((3, 2)), offsets)
 
     def free(state=(2, 2), sv=(4, 2), coef=(4, 1)):
-        free_run.run_free_one(genome, np.zeros((3, 1)), 0.3, "lstm", bias, np.zeros(state), np.zeros(sv),
-                               np.zeros(coef), np.zeros(1), "rbf", 1.0, 0.0, 3)  # fmt: skip
+        readout = FittedReadout(np.zeros(sv), np.zeros(coef), np.zeros(1), np.zeros(1), np.ones(1, bool), Kernel("rbf"))
+        free_run.run_free(network, np.zeros((3, 1)), np.zeros(state), 0.3, readout)
 
     free()
     for odd in (dict(state=(2, 1)), dict(state=(1, 2)), dict(sv=(4, 3)), dict(coef=(3, 1)), dict(coef=(4, 2))):

@@ -5,8 +5,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from evoke.evolution.evaluation import LANES, Team, activations, error, evaluate, fit_readout
-from evoke.evolution.problem import Points, Problem, merge_points
+from evoke._core.kernel import Kernel
+from evoke.evolution.evaluation import LANES, WorkQueue, activations, error, evaluate, fit_readout
+from evoke.evolution.problem import FreeRun, Objective, Points, Problem, merge_points
 from evoke.readouts import SVMReadout
 from evoke.sequences.containers import as_sequences
 from evoke.sequences.prefixes import share_prefixes
@@ -30,7 +31,7 @@ def problem(seed=0, *, n_outputs=2, exclusive=False, objective="hinge", symbols=
     first = X.offsets[3]
     parts = [merge_points(runs.row_of[part], labels[part]) for part in (slice(None, first), slice(first, None))]
     readout = SVMReadout(**{"C": 10.0, "tol": TIGHT, "max_iter": 1_000_000, **readout})
-    return Problem(runs, *parts, "lstm", BIAS, readout, objective, exclusive)
+    return Problem(runs, *parts, "lstm", BIAS, readout, Objective(objective, exclusive))
 
 
 def genomes(n, n_cells=3, n_inputs=1, seed=0):
@@ -70,12 +71,13 @@ def changed(array, place=0):
         lambda p: replace(p, cell="evolino"),
         lambda p: replace(p, gate_bias=(0.0, 1.5, 1.5)),
         lambda p: replace(p, readout=replace(p.readout, C=11.0)),
-        lambda p: replace(p, objective="count"),
-        lambda p: replace(p, exclusive=True),
-        lambda p: replace(p, regression=True),
-        lambda p: replace(p, epsilon=0.1),
-        lambda p: replace(p, free=np.zeros((0, 3), np.int64)),
-        lambda p: replace(p, feedback_scale=0.3),
+        lambda p: replace(p, readout=replace(p.readout, kernel=Kernel("rbf", 0.3))),
+        lambda p: replace(p, readout=replace(p.readout, kernel=Kernel("linear", 0.25))),
+        lambda p: replace(p, objective=replace(p.objective, name="count")),
+        lambda p: replace(p, objective=replace(p.objective, exclusive=True)),
+        lambda p: replace(p, objective=replace(p.objective, regression=True)),
+        lambda p: replace(p, objective=replace(p.objective, epsilon=0.1)),
+        lambda p: replace(p, free=FreeRun(np.zeros((0, 3), np.int64), 1.0)),
     ],
 )
 def test_the_digest_sees_every_change(change):
@@ -120,7 +122,7 @@ def test_a_merged_problem_has_the_solution_of_the_repeated_rows(seed):
     targets = rng.choice([-1.0, 1.0], (30, 1))
     points = merge_points(rows, targets)
     assert len(points.rows) < 30
-    readout = SVMReadout(C=2.0, gamma=0.5, tol=TIGHT)
+    readout = SVMReadout(Kernel("rbf", 0.5), C=2.0, tol=TIGHT)
     merged = readout.fit(phi[points.rows], points.targets, points.weights)
     repeated = readout.fit(phi[rows], targets.T.copy(), np.ones(30))
     np.testing.assert_allclose(merged.decide(phi), repeated.decide(phi), atol=1e-6)
@@ -159,12 +161,12 @@ WEIGHTS = np.array([1.0, 2.0, 3.0, 4.0])
 )
 def test_error_by_hand(objective, exclusive, expected):
     points = Points(np.arange(4), WEIGHTS, LABELS)
-    assert error(objective, exclusive, points, DECISIONS) == pytest.approx(expected, rel=1e-15)
+    assert error(Objective(objective, exclusive), points, DECISIONS) == pytest.approx(expected, rel=1e-15)
 
 
 def test_one_output_is_never_exclusive():
     points = Points(np.arange(3), np.ones(3), np.array([[1.0, -1.0, 1.0]]))
-    assert error("count", True, points, np.array([[0.1], [0.1], [-0.1]])) == 2
+    assert error(Objective("count", True), points, np.array([[0.1], [0.1], [-0.1]])) == 2
 
 
 # ---- evaluate
@@ -185,9 +187,9 @@ def test_the_core_agrees_with_the_plain_way(objective, exclusive):
         np.testing.assert_array_equal(fused[:, :2], fused[:, 2:])
 
 
-@pytest.mark.parametrize("parameters", [{"kernel": "linear"}, {"kernel": "poly", "degree": 2, "coef0": 1.0}])
-def test_the_core_agrees_for_other_kernels(parameters):
-    p = problem(2, C=1.0, **parameters)
+@pytest.mark.parametrize("kernel", [Kernel("linear", 0.25), Kernel("poly", 0.25, 1.0, 2)])
+def test_the_core_agrees_for_other_kernels(kernel):
+    p = problem(2, C=1.0, kernel=kernel)
     np.testing.assert_allclose(evaluate(p, genomes(3)), evaluate(unfused(p), genomes(3)), rtol=1e-6, atol=1e-6)
 
 
@@ -198,7 +200,7 @@ def test_fitting_the_readout_of_a_network_gives_its_errors():
         fitted = fit_readout(p, genome)
         assert fitted.converged.all()
         phi = activations(p, genome[None])[0]
-        found = [error("hinge", False, points, fitted.decide(phi[points.rows])) for points in (p.train, p.validation)]
+        found = [error(p.objective, points, fitted.decide(phi[points.rows])) for points in (p.train, p.validation)]
         np.testing.assert_allclose(found, expected[:2], rtol=1e-6, atol=1e-6)
 
 
@@ -227,33 +229,33 @@ def test_evaluation_is_pure():
 
 
 @pytest.mark.parametrize("n_networks, n_threads", [(0, 2), (1, 1), (3, 2), (8, 1), (40, 2), (77, 3), (200, 8)])
-def test_a_team_takes_every_network_once_in_blocks_and_then_half_blocks(n_networks, n_threads):
-    team, taken = Team(n_networks, n_threads), []
-    while (part := team.take()).start < part.stop:
+def test_a_queue_hands_out_every_network_once_in_blocks_and_then_half_blocks(n_networks, n_threads):
+    queue, taken = WorkQueue(n_networks, n_threads), []
+    while (part := queue.next_block()).start < part.stop:
         taken.append(part)
     assert [k for part in taken for k in range(part.start, part.stop)] == list(range(n_networks))
     assert all(part.stop - part.start in (LANES, LANES // 2) for part in taken[:-1])
     sizes = [part.stop - part.start for part in taken]
     assert sizes == sorted(sizes, reverse=True)
-    assert team.take() == team.take() == slice(n_networks, n_networks)
+    assert queue.next_block() == queue.next_block() == slice(n_networks, n_networks)
 
 
 @pytest.mark.parametrize("way", [lambda p: p, unfused])
-def test_a_team_gives_the_bits_of_one(way):
+def test_a_queue_gives_the_bits_of_one_thread(way):
     p, candidates = way(problem(4)), genomes(30)
-    team = Team(30, 3)
+    queue = WorkQueue(30, 3)
     with ThreadPoolExecutor(3) as pool:
-        found = list(pool.map(lambda _: evaluate(p, candidates, team), range(3)))
-    assert all(errors is team.errors for errors in found)
-    np.testing.assert_array_equal(team.errors, evaluate(p, candidates))
+        found = list(pool.map(lambda _: evaluate(p, candidates, queue), range(3)))
+    assert all(errors is queue.errors for errors in found)
+    np.testing.assert_array_equal(queue.errors, evaluate(p, candidates))
 
 
 @pytest.mark.parametrize("way", [lambda p: p, unfused])
 def test_a_stop_flag_ends_both_ways(way):
-    stopped = Team(3, 2)
+    stopped = WorkQueue(3, 2)
     stopped.stop[0] = 1
     assert np.isnan(evaluate(way(problem(0)), genomes(3), stopped)).all()
-    assert np.isfinite(evaluate(way(problem(0)), genomes(3), Team(3, 2))).all()
+    assert np.isfinite(evaluate(way(problem(0)), genomes(3), WorkQueue(3, 2))).all()
 
 
 def test_a_network_that_overflows_has_infinite_errors_in_the_plain_way():

@@ -14,7 +14,7 @@ from evoke.esp import ESP
 from evoke.evolution import run as evolution
 from evoke.evolution import workers
 from evoke.evolution.evaluation import LANES, evaluate
-from evoke.evolution.problem import Problem, merge_points
+from evoke.evolution.problem import Objective, Problem, merge_points
 from evoke.evolution.run import Run, tell
 from evoke.evolution.workers import slices
 from evoke.readouts import SVMReadout
@@ -33,7 +33,7 @@ def problem():
     X = as_sequences([rng.normal(size=(length, 1)) for length in (4, 5, 3, 4)])
     runs, labels = share_prefixes(X), rng.choice([-1.0, 1.0], (16, 1))
     train, validation = (merge_points(runs.row_of[part], labels[part]) for part in (slice(None, 9), slice(9, None)))
-    return Problem(runs, train, validation, "lstm", (0.0, 1.5, -1.5), SVMReadout(), "hinge", False)
+    return Problem(runs, train, validation, "lstm", (0.0, 1.5, -1.5), SVMReadout(), Objective("hinge"))
 
 
 def engine(**parameters):

@@ -27,7 +27,7 @@ def assert_same_model(a, b):
     assert (a.best_fitness_, a.n_evaluations_) == (b.best_fitness_, b.n_evaluations_)
     for name in ("support_vectors", "dual_coef", "intercept"):
         np.testing.assert_array_equal(getattr(a.readout_, name), getattr(b.readout_, name))
-    ours, theirs = a._esp.state_dict(), b._esp.state_dict()
+    ours, theirs = a.fitted_.run.esp.state_dict(), b.fitted_.run.esp.state_dict()
     for name in ours:
         np.testing.assert_array_equal(ours[name], theirs[name], err_msg=name)
 

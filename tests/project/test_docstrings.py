@@ -1,5 +1,6 @@
 """Docstrings: what the API reference lists is documented by the rules of numpydoc; all examples run."""
 
+import ast
 import doctest
 import importlib
 import inspect
@@ -10,6 +11,7 @@ from pathlib import Path
 import pytest
 
 import evoke
+import evoke.svm
 
 API = Path(__file__).parents[2] / "docs" / "api" / "index.rst"
 # Whole names of what is listed there.
@@ -70,7 +72,7 @@ def test_docstrings_are_complete(name):
 
 def test_everything_public_is_listed():
     listed = {name.rsplit(".", 1)[1] for name in LISTED}
-    for module in ("", ".callbacks", ".exceptions", ".plot", ".reproduce", ".streams", ".svm", ".tasks"):
+    for module in ("", ".callbacks", ".exceptions", ".plot", ".reproduce", ".estimators.streams", ".svm", ".tasks"):
         home = importlib.import_module(f"evoke{module}")
         public = {name for name in home.__all__ if callable(getattr(home, name))} - TOOLS
         assert not public - listed
@@ -81,3 +83,45 @@ def test_examples_in_docstrings_run(name):
     pytest.importorskip("click") if ".cli" in name else None
     failed, _ = doctest.testmod(importlib.import_module(name), optionflags=doctest.NORMALIZE_WHITESPACE)
     assert failed == 0
+
+
+# ---------------------------------------------------------------- what several classes have in common
+
+FAMILIES = {
+    "estimators": (evoke.EvokeClassifier, evoke.EvokeRegressor, evoke.EvokeForecaster),
+    "machines": (evoke.svm.SVC, evoke.svm.SVR, evoke.svm.LSSVC, evoke.svm.LSSVR),
+}
+# Entries that say different things in different classes.
+OWN = {
+    "estimators": {"C", "objective", "readout", "washout", "validation", "genome_", "n_features_in_", "n_outputs_",
+                   "X", "y", "X_val", "y_val", "sample_weight", "refit"},
+    "machines": {"C", "tol", "max_iter", "support_", "support_vectors_", "n_support_", "dual_coef_", "intercept_", "n_iter_", "dual_gap_",
+                 "y"},
+}  # fmt: skip
+
+
+def entries(docstring):
+    """The entries of a docstring by name: "type" and description, without the default."""
+    text = re.split(r"\n(?:See Also|References|Examples)\n", inspect.cleandoc(docstring))[0]
+    found = re.findall(r"^([\w, ]+) : (.*)\n((?: {4}.*\n|\n(?= {4}))*)", text + "\n", re.MULTILINE)
+    return {name: (re.sub(r", default.*", "", kind), body.strip()) for name, kind, body in found}
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("of", ["class", "fit"])
+def test_what_classes_have_in_common_is_said_in_the_same_words(family, of):
+    said = {}
+    for cls in FAMILIES[family]:
+        for name, entry in entries((cls if of == "class" else cls.fit).__doc__).items():
+            if name not in OWN[family]:
+                said.setdefault(name, {}).setdefault(entry, []).append(cls.__name__)
+    assert len(said) > 1 and any(len(classes) > 1 for texts in said.values() for classes in texts.values())
+    assert not {name: texts for name, texts in said.items() if len(texts) > 1}
+
+
+@pytest.mark.parametrize("cls", [cls for family in FAMILIES.values() for cls in family])
+def test_every_parameter_is_documented_with_its_default(cls):
+    documented_entries = dict(re.findall(r"^    (\w+) : (.*)$", cls.__doc__, re.MULTILINE))
+    for name, parameter in inspect.signature(cls).parameters.items():
+        default = re.search(r"default=(.*)$", documented_entries[name])[1]
+        assert ast.literal_eval(default) == parameter.default, (name, documented_entries[name])

@@ -103,11 +103,11 @@ def test_training_and_validation_are_those_of_the_paper():
     class Seen(Exception):
         pass
 
-    def pose(self, runs, targets, train, validation, final, **more):
-        raise Seen(train, validation)
+    def evolve(self, split, runs, build, **more):
+        raise Seen(split.train, split.validation)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(EvokeForecaster, "_pose", pose)
+        patch.setattr(EvokeForecaster, "_evolve", evolve)
         with pytest.raises(Seen) as seen:
             reproduce.run_sines(0)
     train, validation = seen.value.args

@@ -373,8 +373,8 @@ def check_runs(X):
                 assert before == end[parent[run_of[row]]] - 1
     # and so the network sees what it would see without sharing, bit for bit
     genome = np.random.default_rng(0).normal(size=(3, 4 * (X.rows.shape[1] + 3)))
-    plain = lstm.sequences(genome, X.rows, X.offsets, "lstm", BIAS)[0]
-    shared = lstm.population(genome[None], runs.rows, *runs.table, "lstm", BIAS)[0]
+    plain = lstm.sequences(lstm.Network(genome, "lstm", BIAS), X.rows, X.offsets)[0]
+    shared = lstm.population(lstm.Network(genome[None], "lstm", BIAS), runs.rows, runs.table)[0]
     np.testing.assert_array_equal(shared[runs.row_of], plain)
     return runs
 

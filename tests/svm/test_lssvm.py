@@ -12,10 +12,11 @@ from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.model_selection import GridSearchCV
 from sklearn.utils.estimator_checks import check_sample_weight_equivalence_on_dense_data, estimator_checks_generator
 
+from evoke._core.kernel import Kernel
 from evoke.svm import LSSVC, LSSVR
 from oracle import svm as oracle
 
-PLAIN = (np.ndarray, int, float, str, tuple, dict, type(None))  # what a fitted model is made of
+PLAIN = (np.ndarray, int, float, str, tuple, dict, type(None), Kernel)  # what a fitted model is made of
 KERNELS = {
     "rbf": {"kernel": "rbf", "gamma": 0.5},
     "linear": {"kernel": "linear"},

@@ -6,7 +6,8 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics.pairwise import linear_kernel, polynomial_kernel, rbf_kernel
 from sklearn.svm import SVC, SVR
 
-from evoke._core.qp import Machine, decide, gram
+from evoke._core.kernel import Kernel, decide, gram
+from evoke._core.qp import Certificate, Machine
 from oracle import svm as oracle
 
 TOL = 1e-6
@@ -25,7 +26,7 @@ class Problem:
 
     def solve(self, tol=TOL, max_iter=MAX_ITER, cache_bytes=CACHE, beta=None):
         beta = np.zeros(len(self.X)) if beta is None else beta.copy()
-        machine = Machine(self.X, *self.parameters, cache_bytes)
+        machine = Machine(self.X, Kernel(*self.parameters), cache_bytes)
         return beta, machine.solve(*self.programme, tol, max_iter, beta)
 
     def kernel(self):
@@ -36,20 +37,20 @@ class Problem:
         assert (beta >= self.lower).all() and (beta <= self.upper).all()
         largest = max(self.upper.max(), -self.lower.min())
         assert abs(beta.sum()) <= 1e-13 * len(beta) * largest
-        K, bias = self.kernel(), result["bias"]
+        K, bias = self.kernel(), result.bias
         # rounding of K beta and of the sums over the points
         row = 1e-14 * (1.0 + np.abs(self.target).max() + np.abs(K).max() * np.abs(beta).sum())
         total = 1e-13 * (1.0 + oracle.primal_objective(K, beta, bias, *self.programme)) + row * np.abs(beta).sum()
-        assert result["violation"] == pytest.approx(oracle.violation(K, beta, *self.programme), rel=0, abs=2 * row)
+        assert result.violation == pytest.approx(oracle.violation(K, beta, *self.programme), rel=0, abs=2 * row)
         assert bias == pytest.approx(oracle.bias(K, beta, *self.programme), rel=0, abs=row)
         objective = oracle.dual_objective(K, beta, self.target, self.epsilon)
-        assert result["objective"] == pytest.approx(objective, rel=0, abs=total)
+        assert result.objective == pytest.approx(objective, rel=0, abs=total)
         points = row * (self.upper - self.lower).sum()
         gap = oracle.duality_gap(K, beta, bias, *self.programme)
-        assert result["gap"] == pytest.approx(gap, rel=0, abs=total + points)
-        assert result["gap"] >= -total
-        if result["converged"]:
-            assert result["violation"] <= TOL
+        assert result.gap == pytest.approx(gap, rel=0, abs=total + points)
+        assert result.gap >= -total
+        if result.converged:
+            assert result.violation <= TOL
 
 
 def classification(seed, kernel, C=None, n=None, points=None, **parameters):
@@ -113,12 +114,12 @@ def reference(problem):
 def check_against_reference(problem):
     beta, result = problem.solve()
     problem.check(beta, result)
-    assert result["converged"]
-    assert result["n_iter"] < MAX_ITER
+    assert result.converged
+    assert result.n_iter < MAX_ITER
     other = reference(problem)
     if other is not None:
         best = oracle.dual_objective(problem.kernel(), other, problem.target, problem.epsilon)
-        assert result["objective"] >= best - TOL * max(1.0, abs(best))
+        assert result.objective >= best - TOL * max(1.0, abs(best))
     return beta, result
 
 
@@ -162,8 +163,8 @@ def test_tiny_programmes_reach_the_enumerated_optimum(n, task, kernel):
         problem.check(beta, result)
         K = problem.kernel()
         best = oracle.dual_objective(K, oracle.solve(K, *problem.programme), problem.target, problem.epsilon)
-        assert result["converged"]
-        assert result["objective"] == pytest.approx(best, rel=1e-5, abs=1e-6)
+        assert result.converged
+        assert result.objective == pytest.approx(best, rel=1e-5, abs=1e-6)
 
 
 def test_two_points_by_hand():
@@ -173,9 +174,9 @@ def test_two_points_by_hand():
         problem = Problem(X, "linear", labels, np.array([-C, 0.0]), np.array([0.0, C]))
         beta, result = problem.solve()
         np.testing.assert_allclose(beta, [-expected, expected], rtol=1e-15)
-        assert result["bias"] == 0.0
-        assert result["objective"] == pytest.approx(2 * expected - 2 * expected**2, rel=1e-15)
-        assert result["gap"] == pytest.approx(0.0, abs=1e-15)
+        assert result.bias == 0.0
+        assert result.objective == pytest.approx(2 * expected - 2 * expected**2, rel=1e-15)
+        assert result.gap == pytest.approx(0.0, abs=1e-15)
 
 
 @pytest.mark.parametrize("label", [-1.0, 1.0])
@@ -187,7 +188,7 @@ def test_a_single_class_is_decided_by_the_bias(n, label):
     beta, result = problem.solve()
     problem.check(beta, result)
     np.testing.assert_array_equal(beta, 0.0)
-    assert result == {"bias": label, "objective": 0.0, "gap": 0.0, "violation": 0.0, "n_iter": 0, "converged": True}
+    assert result == Certificate(label, objective=0.0, gap=0.0, violation=0.0, n_iter=0, converged=True)
 
 
 @pytest.mark.parametrize("epsilon", [0.0, 0.1])
@@ -197,9 +198,9 @@ def test_a_constant_target_is_the_bias(n, epsilon):
     problem = Problem(X, "rbf", np.full(n, 0.7), np.full(n, -10.0), np.full(n, 10.0), epsilon)
     beta, result = problem.solve()
     np.testing.assert_array_equal(beta, 0.0)
-    assert result["bias"] == pytest.approx(0.7)
-    assert result["converged"]
-    assert result["gap"] == pytest.approx(0.0, abs=1e-14)
+    assert result.bias == pytest.approx(0.7)
+    assert result.converged
+    assert result.gap == pytest.approx(0.0, abs=1e-14)
 
 
 def test_all_points_at_their_bounds():
@@ -217,14 +218,14 @@ def test_contradicting_duplicates(C):
     beta, result = check_against_reference(problem)
     # each pair cancels: w = 0, all at the bound
     np.testing.assert_array_equal(beta, C * labels)
-    assert result["objective"] == pytest.approx(20 * C)
+    assert result.objective == pytest.approx(20 * C)
 
 
 def test_identical_points():
     X, labels = np.full((30, 4), 0.25), np.where(np.arange(30) % 3 == 0, 1.0, -1.0)
     problem = Problem(X, "rbf", labels, np.minimum(0.0, 5.0 * labels), np.maximum(0.0, 5.0 * labels))
     beta, result = check_against_reference(problem)
-    assert result["objective"] == pytest.approx(100.0)  # ten pairs of height 2 C, no curvature
+    assert result.objective == pytest.approx(100.0)  # ten pairs of height 2 C, no curvature
 
 
 @pytest.mark.parametrize("task", [classification, regression])
@@ -234,12 +235,12 @@ def test_few_cache_slots_give_an_equally_good_solution(kernel, task):
         problem = task(seed, kernel, C=1.0, n=60)
         full, tiny = problem.solve(), problem.solve(cache_bytes=1)
         problem.check(*tiny)
-        assert tiny[1]["converged"]
-        assert tiny[1]["objective"] == pytest.approx(full[1]["objective"], rel=2 * TOL, abs=2 * TOL)
+        assert tiny[1].converged
+        assert tiny[1].objective == pytest.approx(full[1].objective, rel=2 * TOL, abs=2 * TOL)
         for slots in (3, 10, 59):
             beta, result = problem.solve(cache_bytes=slots * 64 * 8)
             problem.check(beta, result)
-            assert result["converged"]
+            assert result.converged
 
 
 def test_more_rows_than_are_filled_at_once():
@@ -247,7 +248,7 @@ def test_more_rows_than_are_filled_at_once():
     for cache_bytes in (CACHE, 50 * 600 * 8):
         beta, result = problem.solve(cache_bytes=cache_bytes)
         problem.check(beta, result)
-        assert result["converged"]
+        assert result.converged
 
 
 def test_a_limit_on_iterations_is_reported():
@@ -255,9 +256,9 @@ def test_a_limit_on_iterations_is_reported():
     for max_iter in (0, 1, 5, 20):
         beta, result = problem.solve(max_iter=max_iter)
         problem.check(beta, result)
-        assert result["n_iter"] == max_iter
-        assert result["violation"] > TOL
-        assert result["converged"] is False
+        assert result.n_iter == max_iter
+        assert result.violation > TOL
+        assert result.converged is False
 
 
 @pytest.mark.parametrize("task", [classification, regression])
@@ -266,9 +267,9 @@ def test_starting_from_the_solution_takes_no_steps(task):
         problem = task(seed, "rbf", C=10.0, n=40)
         beta, first = problem.solve()
         again, second = problem.solve(beta=beta)
-        assert second["n_iter"] <= 2
-        assert second["objective"] == pytest.approx(first["objective"], rel=TOL)
-        assert second["converged"]
+        assert second.n_iter <= 2
+        assert second.objective == pytest.approx(first.objective, rel=TOL)
+        assert second.converged
 
 
 def test_starting_from_any_feasible_point_reaches_the_optimum():
@@ -276,14 +277,14 @@ def test_starting_from_any_feasible_point_reaches_the_optimum():
     start = np.random.default_rng(0).uniform(-8.0, 8.0, 30)
     start -= start.mean()
     beta, result = problem.solve(beta=np.clip(start, -10.0, 10.0))
-    assert result["converged"]
-    assert result["objective"] == pytest.approx(problem.solve()[1]["objective"], rel=2 * TOL)
+    assert result.converged
+    assert result.objective == pytest.approx(problem.solve()[1].objective, rel=2 * TOL)
 
 
 def test_a_machine_serves_several_targets_in_turn():
     one, two = (regression(seed, "rbf", C=10.0, n=30, points="normal") for seed in (0, 1))
     two.X, two.parameters = one.X, one.parameters
-    machine = Machine(one.X, *one.parameters, CACHE)
+    machine = Machine(one.X, Kernel(*one.parameters), CACHE)
     for problem in (one, two, one):
         beta = np.zeros(30)
         result = machine.solve(*problem.programme, TOL, MAX_ITER, beta)
@@ -295,17 +296,17 @@ def test_a_machine_serves_several_targets_in_turn():
 @pytest.mark.parametrize("task", [classification, regression])
 def test_certify_judges_a_solution_found_elsewhere(task):
     problem = task(4, "rbf", C=10.0, n=40, points="normal")
-    machine = Machine(problem.X, *problem.parameters, CACHE)
+    machine = Machine(problem.X, Kernel(*problem.parameters), CACHE)
     solution = reference(problem)
     beta = np.clip(solution, problem.lower, problem.upper)
     result = machine.certify(*problem.programme, TOL, beta)
     problem.check(beta, result)
-    assert result["gap"] < 1e-4
+    assert result.gap < 1e-4
     nothing = machine.certify(*problem.programme, TOL, np.zeros(40))
     problem.check(np.zeros(40), nothing)
-    assert nothing["objective"] == 0.0
-    assert nothing["gap"] > 1.0
-    assert not nothing["converged"]
+    assert nothing.objective == 0.0
+    assert nothing.gap > 1.0
+    assert not nothing.converged
 
 
 @pytest.mark.parametrize("task", [classification, regression])
@@ -320,7 +321,7 @@ def test_the_order_of_the_points_does_not_matter(task):
         for p in (problem, permuted):
             beta, result = p.solve(tol=1e-8)
             K = oracle.kernel(problem.X, p.X, *p.parameters)
-            decisions.append(oracle.decide(K, beta, result["bias"]))
+            decisions.append(oracle.decide(K, beta, result.bias))
         # |w - w'|^2 is at most twice the sum of both gaps, K(x, x) = 1; the bias adds the same once more
         np.testing.assert_allclose(decisions[0], decisions[1], rtol=0, atol=2e-3)
 
@@ -335,8 +336,8 @@ def test_box_weights_equal_repeated_rows():
     weighted = Problem(problem.X, "rbf", target, lower * times, upper * times, epsilon, gamma)
     repeated = Problem(problem.X[rows], "rbf", target[rows], lower[rows], upper[rows], epsilon, gamma)
     (_, one), (_, two) = weighted.solve(), repeated.solve()
-    assert one["objective"] == pytest.approx(two["objective"], rel=4 * TOL)
-    assert one["bias"] == pytest.approx(two["bias"], abs=1e-4)
+    assert one.objective == pytest.approx(two.objective, rel=4 * TOL)
+    assert one.bias == pytest.approx(two.bias, abs=1e-4)
 
 
 @pytest.mark.parametrize("kernel", ["linear", "rbf"])
@@ -350,8 +351,8 @@ def test_features_of_any_scale(kernel, scale):
     scaled = Problem(scale * problem.X, kernel, target, factor * lower, factor * upper, epsilon, gamma * scale**-2)
     _, expected = problem.solve()
     _, result = scaled.solve()
-    assert result["converged"]
-    assert result["objective"] == pytest.approx(factor * expected["objective"], rel=1e-5)
+    assert result.converged
+    assert result.objective == pytest.approx(factor * expected.objective, rel=1e-5)
 
 
 @pytest.mark.parametrize(("kernel", "pairwise"), [
@@ -364,7 +365,7 @@ def test_gram_equals_scikit_learn(n, kernel, pairwise):
     rng = np.random.default_rng(n)
     for degree in (1, 2, 3, 6):
         X = rng.uniform(-1.0, 1.0, (n, int(rng.integers(1, 8))))
-        K = gram(X, kernel, 0.3, 0.5, degree)
+        K = gram(X, Kernel(kernel, 0.3, 0.5, degree))
         np.testing.assert_array_equal(K, K.T)
         np.testing.assert_allclose(K, pairwise(X, 0.3, 0.5, degree), rtol=1e-13, atol=1e-13)
         np.testing.assert_allclose(K, oracle.kernel(X, X, kernel, 0.3, 0.5, degree), rtol=1e-13, atol=1e-14)
@@ -378,13 +379,13 @@ def test_decide_equals_the_oracle_row_by_row(n_outputs, n_sv, kernel):
     x, sv = rng.normal(size=(21, 4)), rng.normal(size=(n_sv, 4))
     coef, bias = rng.normal(size=(n_sv, n_outputs)), rng.normal(size=n_outputs)
     parameters = kernel, 0.3, 0.5, 3
-    decisions = decide(x, sv, coef, bias, *parameters)
+    decisions = decide(x, sv, coef, bias, Kernel(*parameters))
     K = oracle.kernel(x, sv, *parameters)
     for o in range(n_outputs):
         np.testing.assert_allclose(decisions[:, o], oracle.decide(K, coef[:, o], bias[o]), rtol=1e-12, atol=1e-12)
     for i in range(21):
-        np.testing.assert_array_equal(decide(x[i : i + 1], sv, coef, bias, *parameters), decisions[i : i + 1])
-    assert decide(x[:0], sv, coef, bias, *parameters).shape == (0, n_outputs)
+        np.testing.assert_array_equal(decide(x[i : i + 1], sv, coef, bias, Kernel(*parameters)), decisions[i : i + 1])
+    assert decide(x[:0], sv, coef, bias, Kernel(*parameters)).shape == (0, n_outputs)
 
 
 def test_a_gram_matrix_that_overflows_is_not_called_converged():
@@ -392,4 +393,4 @@ def test_a_gram_matrix_that_overflows_is_not_called_converged():
     labels = np.array([1.0, -1.0, 1.0, -1.0])
     problem = Problem(X, "poly", labels, np.minimum(0.0, labels), np.maximum(0.0, labels))
     _, result = problem.solve()
-    assert not result["converged"]
+    assert not result.converged

@@ -20,10 +20,11 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import check_sample_weight_equivalence_on_dense_data, estimator_checks_generator
 
+from evoke._core.kernel import Kernel
 from evoke.svm import LSSVC, LSSVR, SVC, SVR, _lssvm, _svc, _svr
 from helpers.machines import both_solvers, problem
 
-PLAIN = (np.ndarray, int, float, str, tuple, dict, type(None))  # what a fitted model is made of
+PLAIN = (np.ndarray, int, float, str, tuple, dict, type(None), Kernel)  # what a fitted model is made of
 
 
 CANNOT_PASS = {

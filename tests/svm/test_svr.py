@@ -15,6 +15,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVR as Reference
 from sklearn.utils.estimator_checks import check_sample_weight_equivalence_on_dense_data, estimator_checks_generator
 
+from evoke._core.kernel import Kernel
 from evoke.exceptions import SolverWarning
 from evoke.svm import SVR, _thundersvm
 from oracle import svm as oracle
@@ -24,7 +25,7 @@ thundersvm = pytest.param(
     marks=pytest.mark.skipif(not _thundersvm.available(), reason="the ThunderSVM library is not here"),
 )
 both_solvers = pytest.mark.parametrize("solver", ["native", thundersvm])
-PLAIN = (np.ndarray, int, float, str, tuple, dict, type(None))  # what a fitted model is made of
+PLAIN = (np.ndarray, int, float, str, tuple, dict, type(None), Kernel)  # what a fitted model is made of
 KERNELS = {
     "rbf": {"kernel": "rbf", "gamma": 0.5},
     "linear": {"kernel": "linear"},

@@ -6,10 +6,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evoke._core import qp
+from evoke._core.kernel import Kernel
 from evoke.svm import SVC, SVR, _solve, _working_sets
 from evoke.svm._working_sets import WorkingSets
 
-RBF = ("rbf", 0.4, 0.0, 3)
+RBF = Kernel("rbf", 0.4)
 TOL = 1e-6
 MANY = 10_000_000
 
@@ -29,7 +30,7 @@ def classes(rng, n, C, rare=0.5, noise=0.5):
 def both(problem, epsilon=0.0, kernel=RBF, start=None, max_iter=MANY, tol=TOL):
     X, target, lower, upper = problem
     found = []
-    for machine in (qp.Machine(X, *kernel, 8 * len(X) * (len(X) + 8)), WorkingSets(X, *kernel, 2**20)):
+    for machine in (qp.Machine(X, kernel, 8 * len(X) * (len(X) + 8)), WorkingSets(X, kernel, 2**20)):
         beta = np.zeros(len(X)) if start is None else start.copy()
         certificate = machine.solve(target, lower, upper, epsilon, tol, max_iter, beta)
         assert (lower <= beta).all() and (beta <= upper).all()
@@ -40,10 +41,10 @@ def both(problem, epsilon=0.0, kernel=RBF, start=None, max_iter=MANY, tol=TOL):
 
 def assert_same_optimum(found):
     (expected, _), (certificate, _) = found
-    assert certificate["converged"] and certificate["violation"] <= TOL
-    assert certificate["gap"] <= TOL * max(1.0, certificate["objective"])
-    scale = max(1.0, abs(expected["objective"]))
-    assert certificate["objective"] == pytest.approx(expected["objective"], abs=3 * TOL * scale)
+    assert certificate.converged and certificate.violation <= TOL
+    assert certificate.gap <= TOL * max(1.0, certificate.objective)
+    scale = max(1.0, abs(expected.objective))
+    assert certificate.objective == pytest.approx(expected.objective, abs=3 * TOL * scale)
 
 
 @pytest.mark.usefixtures("small")
@@ -73,14 +74,14 @@ def test_any_boxes_and_repeated_rows(seed, n, kind):
     weights = rng.integers(0, 3, n)  # a weight of zero is a box of a point
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(_working_sets, "_FIRST_SET", 12)
-        assert_same_optimum(both((X, target, lower * weights, upper * weights), kernel=(kind, 0.3, 1.0, 2)))
+        assert_same_optimum(both((X, target, lower * weights, upper * weights), kernel=Kernel(kind, 0.3, 1.0, 2)))
 
 
 @pytest.mark.usefixtures("small")
 def test_one_class_alone_has_nothing_to_move():
     X = np.random.default_rng(0).normal(size=(40, 3))
     _, (certificate, beta) = both((X, np.ones(40), np.zeros(40), np.ones(40)))
-    assert not beta.any() and certificate["converged"]
+    assert not beta.any() and certificate.converged
 
 
 @pytest.mark.usefixtures("small")
@@ -99,7 +100,7 @@ def test_it_goes_on_from_any_feasible_point():
 @pytest.mark.parametrize("max_iter", [1, 7, 60])
 def test_a_limit_on_the_steps_holds_for_all_rounds(max_iter):
     _, (certificate, beta) = both(classes(np.random.default_rng(4), 150, 10.0), max_iter=max_iter)
-    assert certificate["n_iter"] <= max_iter + 1 and not certificate["converged"]
+    assert certificate.n_iter <= max_iter + 1 and not certificate.converged
     assert beta.any()
 
 
@@ -112,7 +113,7 @@ def test_no_problem_is_without_end(monkeypatch):
     X = rng.normal(size=(200, 3)) * [1.0, 1e3, 1e6]
     target = rng.choice([-1.0, 1.0], 200)
     bound = 1e6 * target
-    both((X, target, np.minimum(0.0, bound), np.maximum(0.0, bound)), kernel=("poly", 1.0, 0.0, 3), max_iter=20_000)
+    both((X, target, np.minimum(0.0, bound), np.maximum(0.0, bound)), kernel=Kernel("poly", 1.0), max_iter=20_000)
     assert len(rounds) <= _working_sets._MOST_ROUNDS + _working_sets._MOST_TIGHTENED + 2
 
 
@@ -124,9 +125,9 @@ def test_where_rounding_is_in_the_way_all_rows_end_it(scale, C, epsilon, seed):
     X = rng.normal(size=(2000, 3))
     target, bound = np.where(X[:, 0] + 0.3 * rng.normal(size=2000) > 0.0, 1.0, -1.0), np.full(2000, C)
     problem = scale * X, target, -bound, bound
-    (expected, _), (found, _) = both(problem, epsilon, ("linear", 1.0, 0.0, 3), max_iter=2_000_000, tol=1e-3)
-    assert found["n_iter"] < 20_000
-    assert found["gap"] < 5.0 * expected["gap"]
+    (expected, _), (found, _) = both(problem, epsilon, Kernel("linear"), max_iter=2_000_000, tol=1e-3)
+    assert found.n_iter < 20_000
+    assert found.gap < 5.0 * expected.gap
 
 
 def test_a_first_set_in_which_nothing_can_be_moved(recwarn):
@@ -135,7 +136,7 @@ def test_a_first_set_in_which_nothing_can_be_moved(recwarn):
     first = np.linspace(0, 1999, 1000).astype(int)
     lower[first] = upper[first] = 0.0
     (expected, _), (found, _) = both((X, target, lower, upper))
-    assert found["objective"] == pytest.approx(expected["objective"], rel=1e-5)
+    assert found.objective == pytest.approx(expected.objective, rel=1e-5)
     assert not recwarn.list
 
 

@@ -5,9 +5,9 @@ from libc.stdint cimport int64_t
 
 import numpy as np
 
-from evoke._core.free_run cimport Feedback, run_free
+from evoke._core.free_run cimport Feedback, run_block_free
 from evoke._core.dispatch cimport aligned, evk_columns, kernels
-from evoke._core.lstm cimport Block, Runs, whole_packs
+from evoke._core.lstm cimport Block, Network, Runs, make_runs, whole_packs
 from evoke._core.readout cimport Fitted, Points, Readout, make_points
 
 cdef enum:
@@ -77,64 +77,79 @@ cdef double error(const Judge *judge, int objective, const Points *points, const
     return total
 
 
-def evaluate_slice(const double[:, :, ::1] genomes not None, const double[:, ::1] x not None,
-                   const int64_t[:, ::1] runs not None, tuple train not None, tuple test not None, str cell, gate_bias,
-                   str readout, dict parameters not None, str objective, bint exclusive=False, bint regression=False,
-                   double epsilon=0.0, const int64_t[:, ::1] free=None, double feedback_scale=1.0,
-                   team=None):
-    """Errors (n_networks, 4): objective on training and validation points, count on both.
+def evaluate(Network networks not None, runs not None, train not None, validation not None, readout not None,
+             objective not None, free=None, queue=None):
+    """Errors (n_networks, 4): the objective on training and validation points, wrong decisions on both.
 
-    runs (4, n_runs): begin, end, parent, slot. train and test: rows (n,), weights (n,), targets (n_outputs, n).
-    free (n_segments, 3): parent run, begin and end of validation rows through which the networks run on their own
-    output, fed back into the last n_outputs inputs; the test points are then these rows in order. A network whose
-    readout fails or whose outputs are not finite has infinite errors. Threads of one team, an `evaluation.Team`, share
-    the genomes and fill its errors."""
+    Parameters
+    ----------
+    networks : Network
+        A population.
+    runs : Runs
+        Rows and the stretches of them through which states flow, of `evoke.sequences.prefixes`.
+    train, validation : Points
+        Of `evoke.evolution.problem`, as are `objective` and `free`.
+    readout : SVMReadout, LSSVMReadout or PinvReadout
+        Of `evoke.readouts`.
+    objective : Objective
+    free : FreeRun, optional
+        Stretches of validation rows through which the networks feed on their own output; the validation points are
+        these rows in order.
+    queue : WorkQueue, optional
+        Threads of one queue share the networks and fill its errors.
+
+    A network whose readout fails or whose outputs are not finite has infinite errors."""
+    cdef const double[:, :, ::1] genomes = networks.genome
+    cdef const double[:, ::1] x = runs.rows
+    cdef const int64_t[:, ::1] table = runs.table
+    cdef const int64_t[:, ::1] segments = None if free is None else free.segments
     cdef Py_ssize_t n_networks = genomes.shape[0], n_cells = genomes.shape[1]
-    cdef Readout trainer = Readout(readout, parameters, train, n_cells)
+    networks.check_inputs(x.shape[1])
+    cdef Readout trainer = Readout(readout, train.rows, train.weights, train.targets, n_cells)
     cdef size_t n_outputs = trainer.n_outputs
     cdef int64_t[::1] stop
-    if team is not None:
-        stop = team.stop
+    if queue is not None:
+        stop = queue.stop
         trainer.poll.data = &stop[0]
     cdef Judge judge
-    judge.objective = OBJECTIVES.index(objective)
-    judge.regression, judge.exclusive, judge.epsilon, judge.n_outputs = regression, exclusive, epsilon, n_outputs
-    cdef Points judged = make_points(test)
-    result = np.full((n_networks, 4), np.nan) if team is None else team.errors
+    judge.objective = OBJECTIVES.index(objective.name)
+    judge.regression, judge.exclusive, judge.epsilon = objective.regression, objective.exclusive, objective.epsilon
+    judge.n_outputs = n_outputs
+    cdef Points judged = make_points(validation.rows, validation.weights, validation.targets)
+    result = np.full((n_networks, 4), np.nan) if queue is None else queue.errors
     cdef double[:, ::1] out = result
-    cdef Runs flow
-    flow.n = runs.shape[1]
-    flow.begin, flow.end, flow.parent, flow.slot = &runs[0, 0], &runs[1, 0], &runs[2, 0], &runs[3, 0]
-    cdef Block block = Block(x.shape[1], n_cells, cell, gate_bias, x.shape[0], max(runs[3]) + 1)
+    cdef Runs flow = make_runs(table)
+    cdef Block block = Block(networks, x.shape[0], max(table[3]) + 1)
     cdef double *phi = <double *>block.phi
 
     cdef size_t train_ld = trainer.train.ld, sv_ld = whole_packs(trainer.n_support())
     cdef double[::1] columns = aligned(LANES * n_cells * train_ld)
-    cdef double[::1] test_columns = aligned(n_cells * judged.ld)
+    cdef double[::1] val_columns = aligned(n_cells * judged.ld)
     cdef double[::1] coef = np.zeros(LANES * n_outputs * sv_ld)
     cdef double[::1] bias = np.empty(LANES * n_outputs)
     cdef double[::1] row = aligned(max(judged.ld, sv_ld))
     cdef double[::1] decisions = np.zeros(n_outputs * train_ld)
-    cdef double[::1] test_decisions = np.zeros(LANES * n_outputs * judged.ld)
+    cdef double[::1] val_decisions = np.zeros(LANES * n_outputs * judged.ld)
     cdef double[::1] inputs = np.empty(x.shape[1] * LANES)
     cdef double[::1] outputs = np.empty(n_outputs)
     cdef double[::1] memory = np.zeros(3 * whole_packs(n_cells) * LANES)
     cdef Fitted[LANES] fitted
     cdef Feedback feedback
-    feedback.n_outputs, feedback.scale, feedback.kern = n_outputs, feedback_scale, trainer.kern
+    feedback.n_outputs, feedback.kernel = n_outputs, &trainer.kernel.c
+    feedback.scale = 1.0 if free is None else free.feedback_scale
     feedback.inputs, feedback.row, feedback.outputs = &inputs[0], &row[0], &outputs[0]
-    cdef evk_columns test_points
-    test_points.x, test_points.n, test_points.d, test_points.ld = &test_columns[0], judged.n, n_cells, judged.ld
+    cdef evk_columns val_points
+    val_points.x, val_points.n, val_points.d, val_points.ld = &val_columns[0], judged.n, n_cells, judged.ld
 
     cdef Py_ssize_t first = 0, end = 0, here, lane, k
     cdef size_t point
-    cdef bint finite, in_team = team is not None
+    cdef bint finite, shared = queue is not None, left_alone = free is not None
     cdef bint costly = (train_ld + judged.ld) * train_ld * n_outputs > COSTLY
     while True:
-        if team is None:
+        if queue is None:
             first, end = end, min(end + LANES, n_networks)
         else:
-            taken = team.take()
+            taken = queue.next_block()
             first, end = taken.start, taken.stop
         here = end - first
         if here == 0:
@@ -152,28 +167,28 @@ def evaluate_slice(const double[:, :, ::1] genomes not None, const double[:, ::1
                 fitted[lane].coef, fitted[lane].bias = &coef[lane * n_outputs * sv_ld], &bias[lane * n_outputs]
                 fitted[lane].failed = not trainer.fit(&columns[lane * n_cells * train_ld], &fitted[lane].sv,
                                                       fitted[lane].coef, fitted[lane].bias, &decisions[0])
-                if in_team and stop[0] != 0:
+                if shared and stop[0] != 0:
                     break
                 out[first + lane, 0] = error(&judge, judge.objective, &trainer.train, &decisions[0])
                 out[first + lane, 2] = error(&judge, 0, &trainer.train, &decisions[0])
-                if free is None and not fitted[lane].failed:
-                    gather(&judged, phi, n_cells, lane, &test_columns[0])
-                    kernels.decide_columns(&trainer.kern, &test_points, &fitted[lane].sv, fitted[lane].coef,
+                if not left_alone and not fitted[lane].failed:
+                    gather(&judged, phi, n_cells, lane, &val_columns[0])
+                    kernels.decide_columns(&trainer.kernel.c, &val_points, &fitted[lane].sv, fitted[lane].coef,
                                            fitted[lane].bias, n_outputs, &row[0],
-                                           &test_decisions[lane * n_outputs * judged.ld], &trainer.poll)
-        if in_team and stop[0] != 0:
+                                           &val_decisions[lane * n_outputs * judged.ld], &trainer.poll)
+        if shared and stop[0] != 0:
             return result
         with nogil:
-            if free is not None:
+            if left_alone:
                 point = 0
-                for k in range(free.shape[0]):
-                    run_free(block, &x[0, 0], &flow, &free[k, 0], &feedback, fitted, &memory[0],
-                             &test_decisions[point], judged.ld)
-                    point += free[k, 2] - free[k, 1]
+                for k in range(segments.shape[0]):
+                    run_block_free(block, &x[0, 0], &flow, &segments[k, 0], &feedback, fitted, &memory[0],
+                                   &val_decisions[point], judged.ld)
+                    point += segments[k, 2] - segments[k, 1]
             for lane in range(here):
                 out[first + lane, 1] = error(&judge, judge.objective, &judged,
-                                             &test_decisions[lane * n_outputs * judged.ld])
-                out[first + lane, 3] = error(&judge, 0, &judged, &test_decisions[lane * n_outputs * judged.ld])
+                                             &val_decisions[lane * n_outputs * judged.ld])
+                out[first + lane, 3] = error(&judge, 0, &judged, &val_decisions[lane * n_outputs * judged.ld])
                 finite = not fitted[lane].failed
                 for k in range(4):
                     finite = finite and isfinite(out[first + lane, k])

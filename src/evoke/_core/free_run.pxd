@@ -9,10 +9,10 @@ cdef struct Feedback:
     # Work space: inputs[n_inputs][8], row for the kernel values of a point, outputs of a point.
     size_t n_outputs
     double scale
-    evk_kernel kern
+    const evk_kernel *kernel
     double *inputs
     double *row
     double *outputs
 
-cdef void run_free(Block block, const double *x, const Runs *flow, const int64_t *segment, const Feedback *feedback,
+cdef void run_block_free(Block block, const double *x, const Runs *flow, const int64_t *segment, const Feedback *feedback,
                    const Fitted *fitted, double *memory, double *decisions, size_t ld) noexcept nogil

@@ -1,20 +1,12 @@
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
+from evoke._core.lstm import Network
+
 FloatArray = NDArray[np.float64]
 
-def run_free_one(
-    genome: FloatArray,
-    x: FloatArray,
-    feedback_scale: float,
-    cell: str,
-    gate_bias: tuple[float, ...],
-    state: FloatArray,
-    sv: FloatArray,
-    coef: FloatArray,
-    intercept: FloatArray,
-    kernel: str,
-    gamma: float,
-    coef0: float,
-    degree: int,
+def run_free(
+    network: Network, x: FloatArray, state: FloatArray, feedback_scale: float, readout: Any
 ) -> tuple[FloatArray, FloatArray]: ...

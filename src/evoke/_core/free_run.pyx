@@ -6,9 +6,9 @@ from libc.string cimport memcpy
 import numpy as np
 
 from evoke._core.dispatch cimport aligned, evk_lstm, kernels
-from evoke._core.lstm cimport Block, Runs, make_net, pack_cells, step_cells, weights_size, whole_packs
+from evoke._core.kernel cimport Kernel
+from evoke._core.lstm cimport Block, Network, Runs, pack_cells, step_cells, weights_size, whole_packs
 from evoke._core.readout cimport Fitted
-from evoke._core.qp cimport make_kernel
 
 cdef enum:
     LANES = 8
@@ -19,7 +19,7 @@ cdef void decide(const Feedback *feedback, const Fitted *fitted, const double *p
                  size_t ld) noexcept nogil:
     """decisions[output][ld] of one network whose activations are phi[cell][stride]."""
     cdef size_t o
-    kernels.decide_point(&feedback.kern, &fitted.sv, fitted.coef, fitted.bias, feedback.n_outputs, phi, stride,
+    kernels.decide_point(feedback.kernel, &fitted.sv, fitted.coef, fitted.bias, feedback.n_outputs, phi, stride,
                          feedback.row, feedback.outputs)
     for o in range(feedback.n_outputs):
         decisions[o * ld] = feedback.outputs[o]
@@ -70,7 +70,7 @@ cdef void run_free_alone(const evk_lstm *net, const double *weights, const doubl
         decide(feedback, fitted, now, 1, decisions + <size_t>t * step, output)
 
 
-cdef void run_free(Block block, const double *x, const Runs *flow, const int64_t *segment, const Feedback *feedback,
+cdef void run_block_free(Block block, const double *x, const Runs *flow, const int64_t *segment, const Feedback *feedback,
                    const Fitted *fitted, double *memory, double *decisions, size_t ld) noexcept nogil:
     """Steps of one segment in which every network of the block feeds on its own output; see run_free_together."""
     cdef size_t k
@@ -85,23 +85,26 @@ cdef void run_free(Block block, const double *x, const Runs *flow, const int64_t
                            &fitted[k], memory, decisions + k * feedback.n_outputs * ld, 1, ld)
 
 
-def run_free_one(const double[:, ::1] genome not None, const double[:, ::1] x not None, double feedback_scale, str cell,
-                 gate_bias, const double[:, ::1] state not None, const double[:, ::1] sv not None,
-                 const double[:, ::1] coef not None, const double[::1] intercept not None, str kernel, double gamma,
-                 double coef0, int degree):
+def run_free(Network network not None, const double[:, ::1] x not None, const double[:, ::1] state not None,
+             double feedback_scale, readout not None):
     """Outputs (n_steps, n_outputs) of one network that feeds on its own output, and its last state (2, n_cells).
 
     x (n_steps, n_inputs): the last n_outputs inputs of the first step are used as they are, later ones take the outputs
-    of the step before. sv (m, n_cells), coef (m, n_outputs) and intercept are the readout."""
+    of the step before. The readout has support_vectors (m, n_cells), dual_coef (m, n_outputs), intercept and kernel."""
+    cdef const double[:, ::1] genome = network.genome
+    cdef const double[:, ::1] sv = readout.support_vectors
+    cdef const double[:, ::1] coef = readout.dual_coef
+    cdef const double[::1] intercept = readout.intercept
+    cdef Kernel kernel = readout.kernel
     cdef size_t H = genome.shape[0], m = sv.shape[0], n_outputs = intercept.shape[0], ld = whole_packs(m)
     cdef size_t packed = whole_packs(H), h
-    if genome.shape[1] != 4 * (x.shape[1] + genome.shape[0]) or x.shape[1] < intercept.shape[0]:
+    if <size_t>x.shape[1] != network.c.n_inputs or x.shape[1] < intercept.shape[0]:
         raise ValueError(f"genome has {genome.shape[1]} columns: no fit for {x.shape[1]} inputs, {n_outputs} outputs")
     if state.shape[0] != 2 or state.shape[1] != genome.shape[0]:
         raise ValueError(f"state must have shape {(2, H)}, got {(state.shape[0], state.shape[1])}")
     if sv.shape[1] != genome.shape[0] or coef.shape[0] != sv.shape[0] or coef.shape[1] != intercept.shape[0]:
         raise ValueError("the readout does not fit the network: sv (m, n_cells), coef (m, n_outputs)")
-    cdef evk_lstm net = make_net(x.shape[1], H, cell, gate_bias)
+    cdef evk_lstm net = network.c
     result = np.empty((x.shape[0], n_outputs))
     final = np.array(state)
     if x.shape[0] == 0:
@@ -123,7 +126,7 @@ def run_free_one(const double[:, ::1] genome not None, const double[:, ::1] x no
     cdef double[::1] row = aligned(max(1, ld))
     cdef Feedback feedback
     feedback.n_outputs, feedback.scale = n_outputs, feedback_scale
-    feedback.kern = make_kernel(kernel, gamma, coef0, degree)
+    feedback.kernel = &kernel.c
     feedback.inputs, feedback.row, feedback.outputs = &inputs[0], &row[0], &outputs[0]
     memory[:H] = state[0]
     memory[2 * packed:2 * packed + H] = state[1]

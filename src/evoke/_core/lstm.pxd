@@ -15,7 +15,14 @@ cdef struct Runs:
     const int64_t *parent
     const int64_t *slot
 
-cdef evk_lstm make_net(Py_ssize_t n_inputs, Py_ssize_t n_cells, str cell, gate_bias) except *
+cdef class Network:
+    cdef readonly object genome
+    cdef readonly str cell
+    cdef readonly tuple gate_bias
+    cdef evk_lstm c
+    cdef int check_inputs(self, Py_ssize_t n_inputs) except -1
+
+cdef Runs make_runs(const int64_t[:, ::1] table) except *
 cdef size_t whole_packs(size_t n, size_t lanes=*) noexcept nogil
 cdef size_t weights_size(const evk_lstm *net, size_t lanes=*) noexcept nogil
 cdef void pack_cells(const evk_lstm *net, const real *genome, real *weights) noexcept nogil

@@ -1,4 +1,4 @@
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -8,26 +8,28 @@ Real = TypeVar("Real", np.float64, np.float32)
 
 CELLS: tuple[str, ...]
 
+class Network:
+    def __init__(
+        self, genome: NDArray[Any], cell: str = "lstm", gate_bias: tuple[float, ...] = (0.0, 1.5, -1.5)
+    ) -> None: ...
+    @property
+    def genome(self) -> NDArray[Any]: ...
+    @property
+    def cell(self) -> str: ...
+    @property
+    def gate_bias(self) -> tuple[float, ...]: ...
+    @property
+    def n_cells(self) -> int: ...
+    @property
+    def n_inputs(self) -> int: ...
+
 def finite(array: NDArray[Real]) -> bool: ...
 def end_to_end(
     X: list[NDArray[Real]], n_inputs: int, dtype: np.dtype[Real]
 ) -> tuple[NDArray[Real], IntArray] | None: ...
 def population(
-    genomes: NDArray[Real],
-    x: NDArray[Real],
-    begin: IntArray,
-    end: IntArray,
-    parent: IntArray,
-    slot: IntArray,
-    cell: str,
-    gate_bias: tuple[float, ...],
-    refuse_overflow: bool = False,
+    networks: Network, rows: NDArray[Real], table: IntArray, refuse_overflow: bool = False
 ) -> NDArray[Real]: ...
 def sequences(
-    genome: NDArray[Real],
-    x: NDArray[Real],
-    offsets: IntArray,
-    cell: str,
-    gate_bias: tuple[float, ...],
-    state: NDArray[Real] | None = None,
+    network: Network, x: NDArray[Real], offsets: IntArray, state: NDArray[Real] | None = None
 ) -> tuple[NDArray[Real], NDArray[Real]]: ...

@@ -20,19 +20,57 @@ cdef enum:
 CELLS = ("lstm", "evolino")
 
 
-cdef evk_lstm make_net(Py_ssize_t n_inputs, Py_ssize_t n_cells, str cell, gate_bias) except *:
-    cdef evk_lstm net
-    net.n_inputs = n_inputs
-    net.n_cells = n_cells
-    net.cell = CELLS.index(cell)
-    net.input_bias, net.forget_bias, net.output_bias = gate_bias
-    return net
+cdef class Network:
+    """A genome with its cell and gate biases: the function f with weights W of the paper's equation 1.
 
+    It cannot be changed. A genome with a leading axis holds a population of networks.
 
-cdef int check_columns(Py_ssize_t n, Py_ssize_t n_inputs, Py_ssize_t n_cells) except -1:
-    if n != 4 * (n_inputs + n_cells):
-        raise ValueError(f"genome has {n} columns, expected {4 * (n_inputs + n_cells)}")
-    return 0
+    Parameters
+    ----------
+    genome : C-contiguous ndarray of shape (H, 4 * (I + H)) or (n_networks, H, 4 * (I + H))
+        Float64 or float32. One chromosome per cell: ``[z | input | forget | output] x [I inputs, H cells]``.
+    cell : {"lstm", "evolino"}
+    gate_bias : tuple of 3 floats
+        Constant biases of the input, forget and output gates.
+
+    Raises
+    ------
+    ValueError
+        An unknown cell, or a genome of another shape.
+    """
+
+    def __init__(self, genome not None, str cell not None="lstm", gate_bias not None=(0.0, 1.5, -1.5)):
+        if cell not in CELLS:
+            raise ValueError(f"cell must be one of {CELLS}, got {cell!r:.50}")
+        cdef Py_ssize_t n_cells, n_columns
+        *_, n_cells, n_columns = genome.shape
+        if genome.ndim not in (2, 3) or n_columns % 4 != 0 or n_columns < 4 * n_cells:
+            raise ValueError(f"genome must have shape ([n_networks,] H, 4 * (I + H)), got {genome.shape}")
+        self.genome, self.cell, self.gate_bias = genome, cell, tuple(gate_bias)
+        self.c.n_cells, self.c.n_inputs, self.c.cell = n_cells, n_columns // 4 - n_cells, CELLS.index(cell)
+        self.c.input_bias, self.c.forget_bias, self.c.output_bias = gate_bias
+
+    @property
+    def n_cells(self):
+        """Cells H."""
+        return self.c.n_cells
+
+    @property
+    def n_inputs(self):
+        """External inputs I."""
+        return self.c.n_inputs
+
+    cdef int check_inputs(self, Py_ssize_t n_inputs) except -1:
+        cdef Py_ssize_t expected = 4 * (n_inputs + <Py_ssize_t>self.c.n_cells)
+        if <size_t>n_inputs != self.c.n_inputs:
+            raise ValueError(f"genome has {self.genome.shape[self.genome.ndim - 1]} columns, expected {expected}")
+        return 0
+
+    def __reduce__(self):
+        return Network, (self.genome, self.cell, self.gate_bias)
+
+    def __repr__(self):
+        return f"Network({self.n_cells} cells, {self.n_inputs} inputs, {self.cell!r}, gate_bias={self.gate_bias!r})"
 
 
 cdef size_t whole_packs(size_t n, size_t lanes=8) noexcept nogil:
@@ -194,10 +232,11 @@ cdef class Block:
     Lanes are networks as long as the weights of all of them stay in the cache between the steps; those of larger
     networks would come from memory at every step, so each runs through all rows by itself, and lanes are cells."""
 
-    def __cinit__(self, Py_ssize_t n_inputs, Py_ssize_t n_cells, str cell, gate_bias, Py_ssize_t n_rows,
-                  Py_ssize_t n_slots, dtype=np.float64):
-        cdef size_t bytes = np.dtype(dtype).itemsize
-        self.net = make_net(n_inputs, n_cells, cell, gate_bias)
+    def __cinit__(self, Network network not None, Py_ssize_t n_rows, Py_ssize_t n_slots):
+        dtype = network.genome.dtype
+        cdef size_t bytes = dtype.itemsize
+        self.net = network.c
+        cdef size_t n_cells = self.net.n_cells
         self.lanes = PACK // bytes
         self.width = n_cells * self.lanes
         self.packed = whole_packs(n_cells, self.lanes)
@@ -290,16 +329,16 @@ cdef class Block:
                  state + 2 * self.packed)
 
 
-cdef _population(const real[:, :, ::1] genomes, const real[:, ::1] x, const Runs *runs, Py_ssize_t n_slots, str cell,
-                 gate_bias, bint refuse_overflow):
+cdef _population(Network networks, const real[:, :, ::1] genomes, const real[:, ::1] x, const Runs *runs,
+                 Py_ssize_t n_slots, bint refuse_overflow):
     cdef Py_ssize_t n_networks = genomes.shape[0], n_rows = x.shape[0], n_cells = genomes.shape[1]
     dtype = np.float64 if real is double else np.float32
-    check_columns(genomes.shape[2], x.shape[1], n_cells)
+    networks.check_inputs(x.shape[1])
     result = np.empty((n_networks, n_rows, n_cells), dtype)
     if result.size == 0:
         return result
     cdef real[:, :, ::1] out = result
-    cdef Block block = Block(x.shape[1], n_cells, cell, gate_bias, n_rows, n_slots, dtype)
+    cdef Block block = Block(networks, n_rows, n_slots)
     cdef const real *phi = <const real *>block.phi
     cdef Py_ssize_t first, here
     for first in range(0, n_networks, block.lanes):
@@ -314,21 +353,26 @@ cdef _population(const real[:, :, ::1] genomes, const real[:, ::1] x, const Runs
     return result
 
 
-def population(genomes not None, x not None, const int64_t[::1] begin not None, const int64_t[::1] end not None,
-               const int64_t[::1] parent not None, const int64_t[::1] slot not None, str cell, gate_bias,
+cdef Runs make_runs(const int64_t[:, ::1] table) except *:
+    cdef Runs runs
+    runs.n = table.shape[1]
+    runs.begin, runs.end, runs.parent, runs.slot = &table[0, 0], &table[1, 0], &table[2, 0], &table[3, 0]
+    return runs
+
+
+def population(Network networks not None, rows not None, const int64_t[:, ::1] table not None,
                bint refuse_overflow=False):
     """Activations (n_networks, n_rows, n_cells) of many networks on the same rows, in the precision of the genomes.
 
-    OverflowError, if asked for, where a run ends in a state that is not finite."""
-    cdef Runs runs
-    runs.n = begin.shape[0]
-    runs.begin, runs.end, runs.parent, runs.slot = &begin[0], &end[0], &parent[0], &slot[0]
+    table (4, n): begin, end, parent and slot, as in `evoke.sequences.prefixes`. OverflowError, if asked for, where one
+    of the stretches of rows ends in a state that is not finite."""
+    cdef Runs runs = make_runs(table)
     cdef Py_ssize_t n_slots = 0, k
-    for k in range(<Py_ssize_t>runs.n):
-        n_slots = max(n_slots, slot[k] + 1)
-    if genomes.dtype == np.float32:
-        return _population[float](genomes, x, &runs, n_slots, cell, gate_bias, refuse_overflow)
-    return _population[double](genomes, x, &runs, n_slots, cell, gate_bias, refuse_overflow)
+    for k in range(table.shape[1]):
+        n_slots = max(n_slots, table[3, k] + 1)
+    if networks.genome.dtype == np.float32:
+        return _population[float](networks, networks.genome, rows, &runs, n_slots, refuse_overflow)
+    return _population[double](networks, networks.genome, rows, &runs, n_slots, refuse_overflow)
 
 
 cdef struct Side:
@@ -377,12 +421,11 @@ cdef void read_in_turn(const evk_lstm *net, const real *weights, const real *x, 
                     memcpy(last + (2 * k + 1) * H, now, H * sizeof(real))
 
 
-cdef _sequences(const real[:, ::1] genome, const real[:, ::1] x, const int64_t[::1] offsets, str cell, gate_bias,
-                state):
+cdef _sequences(Network network, const real[:, ::1] genome, const real[:, ::1] x, const int64_t[::1] offsets, state):
     cdef Py_ssize_t n_cells = genome.shape[0], n_rows = x.shape[0], n_sequences = offsets.shape[0] - 1
-    cdef evk_lstm net = make_net(x.shape[1], n_cells, cell, gate_bias)
+    cdef evk_lstm net = network.c
     dtype = np.float64 if real is double else np.float32
-    check_columns(genome.shape[1], x.shape[1], n_cells)
+    network.check_inputs(x.shape[1])
     if state is not None and state.shape != (n_sequences, 2, n_cells):
         raise ValueError(f"state must have shape {(n_sequences, 2, n_cells)}")
     result = np.empty((n_rows, n_cells), dtype)
@@ -443,11 +486,11 @@ cdef _sequences(const real[:, ::1] genome, const real[:, ::1] x, const int64_t[:
     return result, final
 
 
-def sequences(genome not None, x not None, const int64_t[::1] offsets not None, str cell, gate_bias, state=None):
+def sequences(Network network not None, x not None, const int64_t[::1] offsets not None, state=None):
     """Activations (n_rows, n_cells) of one network on sequences laid end to end, and the states they end in.
 
     In the precision of the genome. State: (n_sequences, 2, n_cells), the cells' states s and their outputs phi; None
     starts from zero."""
-    if genome.dtype == np.float32:
-        return _sequences[float](genome, x, offsets, cell, gate_bias, state)
-    return _sequences[double](genome, x, offsets, cell, gate_bias, state)
+    if network.genome.dtype == np.float32:
+        return _sequences[float](network, network.genome, x, offsets, state)
+    return _sequences[double](network, network.genome, x, offsets, state)

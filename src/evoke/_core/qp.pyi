@@ -1,17 +1,23 @@
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from evoke._core.kernel import Kernel
+
 FloatArray = NDArray[np.float64]
 
-KERNELS: tuple[str, ...]
+class Certificate(NamedTuple):
+    bias: float
+    objective: float
+    gap: float
+    violation: float
+    n_iter: int
+    converged: bool
 
 class Machine:
-    def __init__(
-        self, x: FloatArray, kernel: str, gamma: float, coef0: float, degree: int, cache_bytes: int
-    ) -> None: ...
-    def result(self) -> dict[str, Any]: ...
+    def __init__(self, x: FloatArray, kernel: Kernel, cache_bytes: int) -> None: ...
+    def result(self) -> Certificate: ...
     def resolution(self) -> float: ...
     def solve(
         self,
@@ -22,13 +28,7 @@ class Machine:
         tol: float,
         max_iter: int,
         beta: FloatArray,
-    ) -> dict[str, Any]: ...
+    ) -> Certificate: ...
     def certify(
         self, target: FloatArray, lower: FloatArray, upper: FloatArray, epsilon: float, tol: float, beta: FloatArray
-    ) -> dict[str, Any]: ...
-
-def decide(
-    x: FloatArray, sv: FloatArray, coef: FloatArray, bias: FloatArray, kernel: str, gamma: float, coef0: float,
-    degree: int,
-) -> FloatArray: ...
-def gram(x: FloatArray, kernel: str, gamma: float, coef0: float, degree: int) -> FloatArray: ...
+    ) -> Certificate: ...

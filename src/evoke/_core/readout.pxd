@@ -1,6 +1,7 @@
 from libc.stdint cimport int64_t
 
-from evoke._core.dispatch cimport evk_columns, evk_gram, evk_kernel, evk_poll, evk_qp
+from evoke._core.dispatch cimport evk_columns, evk_gram, evk_poll, evk_qp
+from evoke._core.kernel cimport Kernel
 
 cdef struct Points:
     # Rows of a data set that take part in the readout: each a row of phi, a weight and targets [output][point].
@@ -16,13 +17,13 @@ cdef struct Fitted:
     double *bias
     bint failed
 
-cdef Points make_points(part) except *
+cdef Points make_points(const int64_t[::1] rows, const double[::1] weights, const double[:, ::1] targets) except *
 
 cdef class Readout:
     cdef int kind
     cdef size_t n_outputs, n_cells
     cdef Points train
-    cdef evk_kernel kern
+    cdef Kernel kernel
     cdef evk_gram gram
     cdef evk_qp qp
     cdef double C, rcond

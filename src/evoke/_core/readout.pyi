@@ -1,4 +1,4 @@
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -7,6 +7,9 @@ FloatArray = NDArray[np.float64]
 
 READOUTS: tuple[str, ...]
 
-def fit_readout(
-    phi: FloatArray, targets: FloatArray, weights: FloatArray, kind: str, parameters: dict[str, Any]
-) -> tuple[FloatArray, FloatArray, FloatArray] | None: ...
+class Trained(NamedTuple):
+    support_vectors: FloatArray
+    dual_coef: FloatArray
+    intercept: FloatArray
+
+def fit_readout(phi: FloatArray, targets: FloatArray, weights: FloatArray, readout: Any) -> Trained | None: ...

@@ -1,6 +1,8 @@
 """Training of the readouts of one network after the other."""
 from libc.string cimport memcpy, memset
 
+from collections import namedtuple
+
 import numpy as np
 
 from evoke._core.dispatch cimport (
@@ -16,18 +18,18 @@ from evoke._core.dispatch cimport (
     listening,
 )
 from evoke._core.lstm cimport whole_packs
-from evoke._core.qp cimport make_kernel
+from evoke._core.kernel cimport Kernel
 
 cdef enum:
     WORK_BETWEEN_SIGNALS = 20000000
 
 READOUTS = ("svm", "lssvm", "pinv")
 
+# Support vectors (m, n_cells), weights (m, n_outputs) and constants (n_outputs,) of the paper's equation 2.
+Trained = namedtuple("Trained", "support_vectors dual_coef intercept")
 
-cdef Points make_points(part) except *:
-    cdef const int64_t[::1] rows = part[0]
-    cdef const double[::1] weights = part[1]
-    cdef const double[:, ::1] targets = part[2]
+
+cdef Points make_points(const int64_t[::1] rows, const double[::1] weights, const double[:, ::1] targets) except *:
     cdef Points points
     points.n = rows.shape[0]
     points.ld = whole_packs(points.n)
@@ -36,20 +38,23 @@ cdef Points make_points(part) except *:
 
 
 cdef class Readout:
-    """Trains the readouts of one network after the other in the same memory; see evoke.readouts for the parameters."""
+    """Trains the readouts of one network after the other in the same memory.
 
-    def __cinit__(self, str kind, dict parameters, part, size_t n_cells):
+    `readout` is one of the frozen objects of `evoke.readouts`, whose parameters are read here."""
+
+    def __cinit__(self, readout not None, const int64_t[::1] rows not None, const double[::1] weights not None,
+                  const double[:, ::1] targets not None, size_t n_cells):
         self.poll = listening(NULL)
         cdef size_t n, size, h
-        self.kind = READOUTS.index(kind)
-        self.train = make_points(part)
-        self.n_outputs, self.n_cells = part[2].shape[0], n_cells
+        self.kind = READOUTS.index(readout.name)
+        self.train = make_points(rows, weights, targets)
+        self.n_outputs, self.n_cells = targets.shape[0], n_cells
         n = self.train.n
         self.C, self.rcond, self.bias = 0.0, 0.0, True
         if self.kind == 2:
-            self.bias, self.rcond = parameters["bias"], parameters["rcond"]
+            self.bias, self.rcond = readout.bias, readout.rcond
             # a linear readout is a linear kernel over the unit vectors
-            self.kern = make_kernel("linear", 1.0, 0.0, 1)
+            self.kernel = Kernel("linear")
             self.identity = np.zeros(n_cells * whole_packs(n_cells))
             for h in range(n_cells):
                 self.identity[h * whole_packs(n_cells) + h] = 1.0
@@ -57,9 +62,7 @@ cdef class Readout:
             self.work = aligned(size + (n_cells + 1 + self.n_outputs) * n + self.n_outputs * (n_cells + 1))
             self.right = aligned(self.train.ld)
             return
-        self.kern = make_kernel(
-            parameters["kernel"], parameters["gamma"], parameters["coef0"], parameters["degree"]
-        )
+        self.kernel = readout.kernel
         size = evk_gram_work_size(n, n)
         if size == 0:
             raise MemoryError(f"a kernel matrix of {n} rows does not fit")
@@ -69,13 +72,13 @@ cdef class Readout:
             if size == 0:
                 raise MemoryError(f"a kernel matrix of {n} rows does not fit")
             self.work = aligned(size)
-            self.lower, self.upper = parameters["lower"], parameters["upper"]
-            self.qp.epsilon, self.qp.tol = parameters["epsilon"], parameters["tol"]
-            self.qp.max_iter = parameters["max_iter"]
+            lower, upper = readout.boxes(np.asarray(targets), np.asarray(weights))
+            self.lower, self.upper = np.ascontiguousarray(lower), np.ascontiguousarray(upper)
+            self.qp.epsilon, self.qp.tol, self.qp.max_iter = readout.epsilon, readout.tol, readout.max_iter
             evk_qp_place(&self.qp, n, n, &self.work[0])
             self.qp.gram = &self.gram
         else:
-            self.C = parameters["C"]
+            self.C = readout.C
             self.right = np.zeros((1 + self.n_outputs) * self.train.ld)
 
     cdef size_t n_support(self) noexcept nogil:
@@ -92,11 +95,11 @@ cdef class Readout:
             sv.x, sv.n, sv.d, sv.ld = &self.identity[0], self.n_cells, self.n_cells, whole_packs(self.n_cells)
             return (
                 self.fit_pinv(&points, coef, bias)
-                and kernels.decide_columns(&self.kern, &points, sv, coef, bias, self.n_outputs, &self.right[0],
+                and kernels.decide_columns(&self.kernel.c, &points, sv, coef, bias, self.n_outputs, &self.right[0],
                                            decisions, &self.poll) == 0
             )
         sv[0] = points
-        evk_gram_place(&self.gram, &self.kern, points, self.train.n, &self.gram_work[0])
+        evk_gram_place(&self.gram, &self.kernel.c, points, self.train.n, &self.gram_work[0])
         if kernels.gram_fill(&self.gram, &self.poll) < 0:
             return 0
         if self.kind == 0:
@@ -177,11 +180,12 @@ cdef class Readout:
 
 
 def fit_readout(const double[:, ::1] phi not None, const double[:, ::1] targets not None,
-                const double[::1] weights not None, str kind, dict parameters not None):
-    """Support vectors (m, n_cells), coefficients (m, n_outputs) and biases of one network's readout, or None."""
+                const double[::1] weights not None, readout not None):
+    """One network's readout, from activations (n, n_cells), targets (n_outputs, n) and weights (n,).
+
+    None where it cannot be trained."""
     cdef size_t n = phi.shape[0], d = phi.shape[1], n_outputs = targets.shape[0], ld = whole_packs(n)
-    part = (np.arange(n, dtype=np.int64), weights, targets)
-    cdef Readout trainer = Readout(kind, parameters, part, d)
+    cdef Readout trainer = Readout(readout, np.arange(n, dtype=np.int64), weights, targets, d)
     cdef size_t m = trainer.n_support()
     columns = np.zeros((d, ld))
     columns[:, :n] = np.asarray(phi).T
@@ -198,4 +202,4 @@ def fit_readout(const double[:, ::1] phi not None, const double[:, ::1] targets 
     if not fitted:
         return None
     support = np.eye(d) if trainer.kind == 2 else np.array(phi)
-    return support, np.ascontiguousarray(coefficients[:, :m].T), intercept
+    return Trained(support, np.ascontiguousarray(coefficients[:, :m].T), intercept)

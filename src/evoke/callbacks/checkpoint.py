@@ -97,16 +97,17 @@ class Checkpoint:
             Path(os.path.realpath(path)).unlink()  # `save` too keeps a link and replaces what it leads to
             return
         saved = self._read_same_run(run)
-        generation = saved._esp.generation
+        state = saved.fitted_.run
+        generation = state.esp.generation
         if generation > run.n_generations:
             raise ValueError(
                 f"the checkpoint {os.fspath(self.path)!r} is of generation {generation}, but the run is to end with "
                 f"{run.n_generations}: raise n_generations, or give another path"
             )
         if generation > run.esp.generation:
-            run.history.extend(saved.history_[len(run.history) :])
-            run.first = saved._first
-            run.esp.load_state_dict(saved._esp.state_dict())
+            run.history.extend(state.history[len(run.history) :])
+            run.first = state.first
+            run.esp.load_state_dict(state.esp.state_dict())
 
     @contextmanager
     def watch(self, run: Run) -> Iterator[Callback]:
@@ -135,12 +136,13 @@ class Checkpoint:
         for name in sorted(set(ours) - {*MAY_CHANGE, "random_state"}):
             if not np.array_equal(ours[name], theirs[name]):
                 self._refuse(f"{name}={theirs[name]!r} instead of {ours[name]!r}")
-        if saved._digest != run.problem.digest:
+        state = saved.fitted_.run
+        if state.digest != run.problem.digest:
             self._refuse("other data (or a version of evoke that reads them otherwise)")
         seeded = model.random_state is not None or run.esp.generation > 0
-        if seeded and saved._esp.state_dict()["entropy"] != run.esp.state_dict()["entropy"]:
+        if seeded and state.esp.state_dict()["entropy"] != run.esp.state_dict()["entropy"]:
             self._refuse("another random_state")
-        pairs = zip(saved.history_, run.history, strict=False)
+        pairs = zip(state.history, run.history, strict=False)
         if any(theirs["best_fitness"] != ours["best_fitness"] for theirs, ours in pairs):
             self._refuse("a warm start from another model")
         return saved

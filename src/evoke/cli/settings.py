@@ -37,6 +37,8 @@ def make_estimator(kind: type[Any], settings: tuple[str, ...], **own: Any) -> An
     click.BadParameter
         A name that is none, or a value that the estimator refuses.
     """
+    from evoke.estimators.base import check_parameters
+
     parameters: dict[str, Any] = {}
     known = [name for name in kind().get_params() if name not in _ELSEWHERE]
     for setting in settings:
@@ -54,7 +56,7 @@ def make_estimator(kind: type[Any], settings: tuple[str, ...], **own: Any) -> An
         parameters[name] = _value(text)
     estimator = kind(**parameters, **own)
     try:
-        estimator._check_parameters()
+        check_parameters(estimator)
     except ValueError as error:
         raise _refusal(str(error)) from None
     return estimator

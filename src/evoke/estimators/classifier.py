@@ -3,28 +3,22 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any
+from functools import partial
 
-import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
-from sklearn.utils.validation import check_is_fitted
 
 from evoke._validation.parameters import check_class_weight
-from evoke.estimators.base import on_snapshot
+from evoke.estimators.base import learned
+from evoke.estimators.fitted import ClassifierModel
 from evoke.estimators.sequence import SequenceEstimator
-from evoke.estimators.split import rows_behind_washout
+from evoke.estimators.split import Data, Split, divide, rows_after_washout
 from evoke.estimators.streams import ClassifierStream
 from evoke.estimators.targets import Labels, check_labels_to_score
 from evoke.metrics import accuracy
-from evoke.persistence.checks import check_flags, check_labels
 from evoke.persistence.model import savable
-from evoke.sequences.containers import Sequences
 from evoke.sequences.prefixes import share_prefixes
 
 __all__ = ["EvokeClassifier"]
-
-FloatArray = NDArray[np.float64]
 
 
 @savable
@@ -130,7 +124,10 @@ class EvokeClassifier(ClassifierMixin, SequenceEstimator):
     """
 
     _regression = False
+    _model = ClassifierModel
     _fitted = SequenceEstimator._fitted | {"classes_", "_multilabel"}
+
+    classes_ = learned("classes")
 
     def __init__(
         self,
@@ -225,50 +222,56 @@ class EvokeClassifier(ClassifierMixin, SequenceEstimator):
         KeyboardInterrupt
             On Ctrl-C. The best network so far is kept: the estimator is fitted if one generation was completed.
         """
-        X, y, held_out, features = self._read(X, y, lengths, X_val, y_val, sample_weight, sample_weight_val)
-        labels = Labels(y, X)
-        counted = slice(None) if y.per_sequence else rows_behind_washout(X, self.washout, "X")
-        if held_out is None:
-            (y,) = labels.weigh(self.class_weight, y, counted=counted)
-        else:
-            X_val, y_val = held_out
-            y, *y_val = labels.weigh(self.class_weight, y, y_val, counted=counted)
-            held_out = X_val, *y_val
-        everything, encoded, weights, *parts = self._divide(X, y, labels.encode, held_out)
-        train, validation, _ = parts
-        taught, judged = labels.among(encoded[train]), labels.among(encoded[validation[weights[validation] > 0]])
-        if (judged & ~taught).any():
-            warnings.warn(self._unlearnt(labels, taught, judged, X, held_out is None), stacklevel=2)
-        problem, final = self._pose(
-            share_prefixes(everything), encoded, *parts, weights=weights, exclusive=not labels.multilabel
+        given = self._read(X, y, lengths, X_val, y_val, sample_weight, sample_weight_val)
+        labels = Labels(given.data.y, given.data.X)
+        data, held_out = self._weighted(labels, given.data, given.held_out)
+        split = divide(
+            data, held_out, labels.encode, washout=self.washout, validation=self.validation, refit=self.refit
         )
-        learned = features | {
-            "classes_": labels.classes, "_multilabel": labels.multilabel, "_per_sequence": y.per_sequence,
-        }  # fmt: skip
-        self._evolve(problem, final, lambda _genome: learned)
+        self._warn_of_unlearnable(labels, split, data, held_out)
+        build = partial(
+            ClassifierModel, features=given.features, classes=labels.classes, multilabel=labels.multilabel,
+            per_sequence=data.y.per_sequence,
+        )  # fmt: skip
+        self._evolve(split, share_prefixes(split.X), build, exclusive=not labels.multilabel)
         return self
 
-    def _unlearnt(self, labels: Labels, taught, judged, X: Sequences, part_of_X: bool) -> str:
-        """What to say of classes that are held out but not among those trained on."""
+    def _weighted(self, labels: Labels, data: Data, held_out: Data | None) -> tuple[Data, Data | None]:
+        """The data with their weights times those of the classes."""
+        X, y = data.X, data.y
+        counted = slice(None) if y.per_sequence else rows_after_washout(X, self.washout, "X")
+        if held_out is None:
+            (y,) = labels.weigh(self.class_weight, y, counted=counted)
+            return Data(X, y), None
+        y, y_val = labels.weigh(self.class_weight, y, held_out.y, counted=counted)
+        return Data(X, y), Data(held_out.X, y_val)
+
+    def _warn_of_unlearnable(self, labels: Labels, split: Split, data: Data, held_out: Data | None) -> None:
+        """Warn of classes that are held out but not among those trained on."""
+        taught = labels.among(split.targets[split.train])
+        judged = labels.among(split.targets[split.validation[split.weights[split.validation] > 0]])
+        if not (judged & ~taught).any():
+            return
         kind = "output(s)" if labels.multilabel else "class(es)"
         lacking = labels.classes[judged & ~taught].tolist()
         text = f"the held-out part has {kind} {lacking}, which the training part lacks"
         if taught.sum() == 1 and not labels.multilabel:
             text += f" (it has only {labels.classes[taught].tolist()})"
-        if self.refit and part_of_X:
+        if self.refit and held_out is None:
             text += ": networks are judged by readouts that were not taught them"
         else:
             text += ": the model cannot learn them"
-        if not part_of_X:
-            return f"{text}. X needs sequences with them, behind the washout"
-        shuffle = "shuffle the sequences, or " if X.n_sequences > 1 else ""
-        return f"{text}. As validation={self.validation!r} holds out what comes last, {shuffle}pass X_val and y_val"
+        if held_out is not None:
+            text += ". X needs sequences with them, after the washout"
+        else:
+            shuffle = "shuffle the sequences, or " if data.X.n_sequences > 1 else ""
+            text += f". As validation={self.validation!r} holds out what comes last, {shuffle}pass X_val and y_val"
+        warnings.warn(text, stacklevel=3)
 
     def _check_parameters(self):
         super()._check_parameters()
         check_class_weight(self.class_weight)
 
-    @on_snapshot
     def decision_function(self, X, lengths=None):
         """Decision values: positive where an output says yes.
 
@@ -283,9 +286,8 @@ class EvokeClassifier(ClassifierMixin, SequenceEstimator):
             The structure of X with one value a step (two classes; positive means ``classes_[1]``) or one a step and
             output; without the steps where the model was trained with one label a sequence.
         """
-        return self._apply(self._shape, X, lengths)
+        return self._apply(ClassifierModel.shape, X, lengths)
 
-    @on_snapshot
     def predict(self, X, lengths=None):
         """Labels of the steps, or of the sequences where the model was trained so.
 
@@ -299,9 +301,8 @@ class EvokeClassifier(ClassifierMixin, SequenceEstimator):
         list of ndarray, or ndarray
             The structure of X with a label a step, or (n_sequences,) labels.
         """
-        return self._apply(self._answer, X, lengths)
+        return self._apply(ClassifierModel.answer, X, lengths)
 
-    @on_snapshot
     def score(self, X, y, lengths=None, sample_weight=None):
         """Share of right labels among all steps (of sequences, where the model was trained with one label each).
 
@@ -317,10 +318,10 @@ class EvokeClassifier(ClassifierMixin, SequenceEstimator):
         float
             From 0 to 1.
         """
-        predicted, true, sequences = self._predicted_and_true(X, y, lengths, sample_weight)
-        check_labels_to_score(true, sequences, self.classes_)
-        right = predicted == true.values
-        return accuracy(right.all(axis=1) if right.ndim == 2 else right, true.weights)
+        predicted, true = self._predicted_and_true(X, y, lengths, sample_weight)
+        check_labels_to_score(true.y, true.X, self.classes_)
+        right = predicted == true.y.values
+        return accuracy(right.all(axis=1) if right.ndim == 2 else right, true.y.weights)
 
     def stream(self) -> ClassifierStream:
         """An explicit stateful reader that starts from the zero state; the estimator itself keeps no state.
@@ -328,26 +329,9 @@ class EvokeClassifier(ClassifierMixin, SequenceEstimator):
         Returns
         -------
         ClassifierStream
-            Which reads step by step.
+            Reads step by step.
         """
-        check_is_fitted(self, "readout_")
-        return ClassifierStream(self)
-
-    def _shape(self, decisions: FloatArray) -> FloatArray:
-        return decisions[:, 0] if decisions.shape[1] == 1 and not self._multilabel else decisions
-
-    def _answer(self, decisions: FloatArray) -> NDArray[Any]:
-        if self._multilabel:
-            return (decisions > 0).astype(np.int64)
-        if decisions.shape[1] == 1:
-            return self.classes_[(decisions[:, 0] > 0).astype(np.intp)]
-        return self.classes_[decisions.argmax(axis=1)]
-
-    def _check_fitted(self) -> None:
-        super()._check_fitted()
-        check_flags(_multilabel=self._multilabel)
-        n_outputs = len(self.readout_.intercept)
-        check_labels(self.classes_, 2 if n_outputs == 1 and not self._multilabel else n_outputs)
+        return ClassifierStream(self._fitted_model())
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

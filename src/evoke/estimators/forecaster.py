@@ -2,29 +2,28 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from numbers import Integral
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from evoke._core import free_run, lstm
+from evoke._core import lstm
 from evoke._validation.arrays import to_array
 from evoke._validation.parameters import check_choice, check_positive
-from evoke.estimators.base import on_snapshot
+from evoke.estimators.fitted import SeriesModel
 from evoke.estimators.series import SeriesEstimator
+from evoke.estimators.split import Data, divide
 from evoke.estimators.streams import SeriesStream
 from evoke.estimators.targets import with_weights
+from evoke.evolution.problem import FreeRun
 from evoke.persistence.model import savable
-from evoke.sequences.containers import Sequences, Targets
+from evoke.sequences.containers import Targets
 from evoke.sequences.features import Features
 from evoke.sequences.prefixes import share_prefixes
 from evoke.sequences.series import Series, as_external, as_series, inputs_of, runs_with_free_ends
 
 __all__ = ["EvokeForecaster"]
-
-FloatArray = NDArray[np.float64]
 
 MOST_STEPS = 10**9  # that a free run may be asked for
 
@@ -231,35 +230,34 @@ class EvokeForecaster(SeriesEstimator):
         """
         self._check_parameters()
         series = as_series(y)
-        y = series.sequences
-        several = y.container == "list"
-        external = as_external(X, y.lengths, several, None, "X", "y")
-        features = {"n_features_in_": 0} if X is None else vars(Features(X, external, several))
-        inputs = inputs_of(y, external, self.feedback_scale)
-        held_out = self._held_out(y_val, X_val, series, external.shape[1], sample_weight_val)
-        targets = with_weights(Targets(y.rows, False), sample_weight, y)
-        inputs_and_held_out, targets, weights, train, validation, final = self._divide(
-            inputs, targets, lambda targets, _inputs, _name: targets.values, held_out, "y"
-        )
+        given = series.sequences
+        several = given.container == "list"
+        external = as_external(X, given.lengths, several, None, "X", "y")
+        owner = type(self).__name__
+        features = Features(owner, 0) if X is None else Features.of(owner, X, external, several)
+        inputs = inputs_of(given, external, self.feedback_scale)
+        split = divide(
+            Data(inputs, with_weights(Targets(given.rows, False), sample_weight, given)),
+            self._held_out(y_val, X_val, series, features.n, sample_weight_val),
+            lambda targets, _inputs, _name: targets.values,
+            washout=self.washout, validation=self.validation, refit=self.refit, name="y",
+        )  # fmt: skip
         if self.validation_mode == "free":
-            runs, free, validation = runs_with_free_ends(inputs_and_held_out, validation)
+            runs, ends, validation = runs_with_free_ends(split.X, split.validation)
+            split = replace(split, validation=validation)
+            free = FreeRun(ends, float(self.feedback_scale))
         else:
-            runs, free = share_prefixes(inputs_and_held_out), None
-        feedback_scale = float(self.feedback_scale)
-        problem, final = self._pose(
-            runs, targets, train, validation, final, weights=weights, free=free, feedback_scale=feedback_scale
-        )
+            runs, free = share_prefixes(split.X), None
         last = slice(*inputs.offsets[-2:])
 
-        def learned(genome: FloatArray) -> dict[str, Any]:
-            offsets = np.array([0, last.stop - last.start])
-            _, states = lstm.sequences(genome, inputs.rows[last], offsets, problem.cell, problem.gate_bias)
-            return features | {
-                "n_outputs_": y.rows.shape[1], "_flat": series.flat,
-                "_feedback_scale": feedback_scale, "_state": states[0], "_last": y.rows[-1].copy(),
-            }  # fmt: skip
+        def build(network, **parts) -> SeriesModel:
+            _, states = lstm.sequences(network, inputs.rows[last], np.array([0, last.stop - last.start]))
+            return SeriesModel(
+                network=network, features=features, flat=series.flat, feedback_scale=float(self.feedback_scale),
+                end=states[0], last=given.rows[-1].copy(), **parts,
+            )  # fmt: skip
 
-        self._evolve(problem, final, learned)
+        self._evolve(split, runs, build, free=free)
         return self
 
     def _check_parameters(self):
@@ -267,7 +265,7 @@ class EvokeForecaster(SeriesEstimator):
         check_positive("feedback_scale", self.feedback_scale)
         check_choice("validation_mode", self.validation_mode, ("teacher", "free"))
 
-    def _held_out(self, y_val, X_val, series: Series, n_features: int, weights) -> tuple[Sequences, Targets] | None:
+    def _held_out(self, y_val, X_val, series: Series, n_features: int, weights) -> Data | None:
         if y_val is None:
             for name, value in (("X_val", X_val), ("sample_weight_val", weights)):
                 if value is not None:
@@ -279,11 +277,10 @@ class EvokeForecaster(SeriesEstimator):
             raise ValueError("y_val must be of the same kind as y: as many dimensions and outputs")
         external = as_external(X_val, y.lengths, y.container == "list", n_features, "X_val", "y_val")
         targets = with_weights(Targets(y.rows, False), weights, y, "sample_weight_val")
-        return inputs_of(y, external, self.feedback_scale), targets
+        return Data(inputs_of(y, external, self.feedback_scale), targets)
 
-    # ------------------------------------------------------------------ use: left alone
+    # ------------------------------------------------------------------ free runs
 
-    @on_snapshot
     def generate(self, n_steps, context=None, X=None):
         """Continue a series from the network's own output.
 
@@ -308,30 +305,29 @@ class EvokeForecaster(SeriesEstimator):
         FloatingPointError
             The run diverges: an output is not finite.
         """
-        check_is_fitted(self, "readout_")
+        model = self._fitted_model()
         if not isinstance(n_steps, Integral) or isinstance(n_steps, bool) or n_steps < 0:
             raise ValueError(f"n_steps must be an integer of at least 0, got {n_steps!r}")
         if n_steps > MOST_STEPS:
             raise ValueError(f"n_steps must be at most {MOST_STEPS}, got {n_steps!r}")
         if context is None:
-            external = self._external(X, np.array([n_steps]), False, "what is generated")
-            state, last = self._state, self._last
+            external = model.read_external(X, np.array([n_steps]), False, "what is generated")
+            state, last = model.end, model.last
         else:
-            series = self._checked(context, "context").sequences
+            series = model.read(context, "context").sequences
             if series.container != "2d":
                 raise ValueError("context must be one series, got a list")
-            told = len(series.rows)
-            external = self._external(X, np.array([told + n_steps]), False, "context with what is generated")
-            inputs = inputs_of(series, external[:told], self._feedback_scale)
-            _, states = lstm.sequences(self.genome_, inputs.rows, inputs.offsets, self._cell, self._gate_bias)
-            state, last, external = states[0], series.rows[-1], external[told:]
-        values, _ = self._run_free(external, last, state)
+            n_known = len(series.rows)
+            external = model.read_external(X, np.array([n_known + n_steps]), False, "context with what is generated")
+            inputs = inputs_of(series, external[:n_known], model.feedback_scale)
+            _, states = lstm.sequences(model.network, inputs.rows, inputs.offsets)
+            state, last, external = states[0], series.rows[-1], external[n_known:]
+        values, _ = model.run_free(external, last, state)
         odd = ~np.isfinite(values).all(axis=1)
         if odd.any():
             raise FloatingPointError(f"the free run diverges: its output is not finite at step {int(np.argmax(odd))}")
-        return values[:, 0] if self._flat else values
+        return values[:, 0] if model.flat else values
 
-    @on_snapshot
     def predict(self, fh, X=None):
         """Values at a forecasting horizon behind the end of the (last) series of `fit`.
 
@@ -347,7 +343,7 @@ class EvokeForecaster(SeriesEstimator):
         ndarray of shape (n,) or (n, n_outputs)
             A value for each element of `fh`, in its order.
         """
-        check_is_fitted(self, "readout_")
+        check_is_fitted(self, "fitted_")
         steps = np.atleast_1d(to_array(fh, "fh"))
         if steps.ndim != 1 or steps.size == 0 or steps.dtype.kind not in "iu" or (steps < 1).any():
             raise ValueError(f"fh must be steps ahead, integers of at least 1, got {fh!r}")
@@ -361,18 +357,6 @@ class EvokeForecaster(SeriesEstimator):
         Returns
         -------
         SeriesStream
-            Which reads value by value.
+            Reads value by value.
         """
-        check_is_fitted(self, "readout_")
-        return SeriesStream(self)
-
-    def _run_free(self, external: FloatArray, last: FloatArray, state: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Outputs on external inputs (n_steps, n_features) after the values `last`, and the state they end in."""
-        inputs = np.zeros((len(external), self.n_features_in_ + self.n_outputs_))
-        inputs[:, : self.n_features_in_] = external
-        inputs[:1, self.n_features_in_ :] = self._feedback_scale * last
-        readout = self.readout_
-        return free_run.run_free_one(
-            self.genome_, inputs, self._feedback_scale, self._cell, self._gate_bias, state, readout.support_vectors,
-            readout.dual_coef, readout.intercept, readout.kernel, readout.gamma, readout.coef0, readout.degree,
-        )  # fmt: skip
+        return SeriesStream(self._fitted_model())

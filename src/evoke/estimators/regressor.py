@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-import numpy as np
-from numpy.typing import NDArray
+from functools import partial
+
 from sklearn.base import RegressorMixin
 
-from evoke.estimators.base import on_snapshot
+from evoke.estimators.base import learned
+from evoke.estimators.fitted import RegressorModel
 from evoke.estimators.sequence import SequenceEstimator
-from evoke.estimators.split import rows_behind_washout
+from evoke.estimators.split import divide, rows_after_washout
 from evoke.estimators.targets import encode_values, real_values
 from evoke.metrics import r_squared
-from evoke.persistence.checks import check_flags
 from evoke.persistence.model import savable
 from evoke.sequences.prefixes import share_prefixes
 
 __all__ = ["EvokeRegressor"]
-
-FloatArray = NDArray[np.float64]
 
 
 @savable
@@ -122,7 +120,10 @@ class EvokeRegressor(RegressorMixin, SequenceEstimator):
     (6, 20)
     """
 
+    _model = RegressorModel
     _fitted = SequenceEstimator._fitted | {"n_outputs_", "_flat"}
+
+    n_outputs_ = learned("n_outputs")
 
     def __init__(
         self,
@@ -217,16 +218,18 @@ class EvokeRegressor(RegressorMixin, SequenceEstimator):
         KeyboardInterrupt
             On Ctrl-C. The best network so far is kept: the estimator is fitted if one generation was completed.
         """
-        X, y, held_out, features = self._read(X, y, lengths, X_val, y_val, sample_weight, sample_weight_val)
-        everything, encoded, weights, *parts = self._divide(X, y, encode_values, held_out)
-        problem, final = self._pose(share_prefixes(everything), encoded, *parts, weights=weights)
-        learned = features | {
-            "n_outputs_": len(problem.train.targets), "_per_sequence": y.per_sequence, "_flat": y.values.ndim == 1,
-        }  # fmt: skip
-        self._evolve(problem, final, lambda _genome: learned)
+        given = self._read(X, y, lengths, X_val, y_val, sample_weight, sample_weight_val)
+        split = divide(
+            given.data, given.held_out, encode_values, washout=self.washout, validation=self.validation,
+            refit=self.refit,
+        )  # fmt: skip
+        y = given.data.y
+        build = partial(
+            RegressorModel, features=given.features, per_sequence=y.per_sequence, flat=y.values.ndim == 1
+        )
+        self._evolve(split, share_prefixes(split.X), build)
         return self
 
-    @on_snapshot
     def predict(self, X, lengths=None):
         """Values of the steps, or of the sequences where the model was trained so.
 
@@ -240,11 +243,10 @@ class EvokeRegressor(RegressorMixin, SequenceEstimator):
         list of ndarray, or ndarray
             The structure of X with a value (or a row of several) a step, or one a sequence.
         """
-        return self._apply(self._answer, X, lengths)
+        return self._apply(RegressorModel.answer, X, lengths)
 
-    @on_snapshot
     def score(self, X, y, lengths=None, sample_weight=None):
-        """R^2 of the predictions behind the washout, averaged over the outputs.
+        """R^2 of the predictions after the washout, averaged over the outputs.
 
         For an output that does not vary it is 1 if every prediction is exact and 0 otherwise. Steps count by their
         `sample_weight`.
@@ -259,20 +261,12 @@ class EvokeRegressor(RegressorMixin, SequenceEstimator):
         float
             At most 1.
         """
-        predicted, true, sequences = self._predicted_and_true(X, y, lengths, sample_weight)
-        counted = slice(None) if self._per_sequence else rows_behind_washout(sequences, self._washout, "X")
-        values = real_values(true, sequences)
-        weights = None if true.weights is None else true.weights[counted]
+        model = self._fitted_model()
+        predicted, true = self._predicted_and_true(X, y, lengths, sample_weight)
+        counted = slice(None) if model.per_sequence else rows_after_washout(true.X, model.washout, "X")
+        values = real_values(true.y, true.X)
+        weights = None if true.y.weights is None else true.y.weights[counted]
         return r_squared(values[counted], predicted[counted], weights)
-
-    def _answer(self, decisions: FloatArray) -> FloatArray:
-        return decisions[:, 0] if self._flat else decisions
-
-    def _check_fitted(self) -> None:
-        super()._check_fitted()
-        check_flags(_flat=self._flat)
-        if len(self.readout_.intercept) != self.n_outputs_ or (self._flat and self.n_outputs_ != 1):
-            raise ValueError(f"the readout does not have n_outputs_={self.n_outputs_!r} outputs")
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

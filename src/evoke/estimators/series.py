@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.validation import check_is_fitted
 
-from evoke._validation.parameters import check_integer, check_positive
-from evoke.estimators.base import BaseEvoke, on_snapshot
-from evoke.estimators.split import rows_behind_washout
+from evoke.estimators.base import BaseEvoke, learned
+from evoke.estimators.fitted import SeriesModel
+from evoke.estimators.split import rows_after_washout
 from evoke.estimators.targets import with_weights
 from evoke.metrics import r_squared
-from evoke.persistence.checks import check_flags, check_values
 from evoke.sequences.containers import Targets
-from evoke.sequences.features import check_features
-from evoke.sequences.series import Series, as_external, as_series, inputs_of
+from evoke.sequences.series import Series
 
 __all__ = ["SeriesEstimator"]
 
@@ -24,22 +21,11 @@ FloatArray = NDArray[np.float64]
 class SeriesEstimator(BaseEvoke, auto_wrap_output_keys=None):  # type: ignore[call-arg]
     """A model of series: the network reads ``[X(t) | feedback_scale * y(t - 1)]``, its readout says y(t)."""
 
+    _model: type[SeriesModel] = SeriesModel
     _fitted = BaseEvoke._fitted | {"n_outputs_", "_flat", "_feedback_scale", "_state", "_last"}
 
-    def _n_inputs(self) -> int:
-        return self.n_features_in_ + self.n_outputs_
+    n_outputs_ = learned("n_outputs")
 
-    def _check_fitted(self) -> None:
-        check_integer("n_outputs_", self.n_outputs_, 1)
-        super()._check_fitted()
-        check_flags(_flat=self._flat)
-        if len(self.readout_.intercept) != self.n_outputs_ or (self._flat and self.n_outputs_ != 1):
-            raise ValueError(f"the readout does not have n_outputs_={self.n_outputs_!r} outputs")
-        check_positive("_feedback_scale", self._feedback_scale)
-        check_values("_state", self._state, (2, len(self.genome_)))
-        check_values("_last", self._last, (self.n_outputs_,))
-
-    @on_snapshot
     def predict_one_step(self, y, X=None):
         """Predictions of every value of given series from the true values before it (teacher forcing).
 
@@ -54,10 +40,9 @@ class SeriesEstimator(BaseEvoke, auto_wrap_output_keys=None):  # type: ignore[ca
             The structure of y. The predictions within the washout are those of a network that has yet to find its
             phase.
         """
-        series, phi = self._follow(y, X)
-        return series.mirror(self.readout_.decide(phi))
+        model, series, phi = self._follow(y, X)
+        return series.mirror(model.readout.decide(phi))
 
-    @on_snapshot
     def transform(self, y, X=None):
         """Activations of the cells on given series, the paper's phi(t).
 
@@ -73,7 +58,7 @@ class SeriesEstimator(BaseEvoke, auto_wrap_output_keys=None):  # type: ignore[ca
             of series a list of them, with the columns `get_feature_names_out` and the index of the series if it has
             one.
         """
-        series, phi = self._follow(y, X)
+        _, series, phi = self._follow(y, X)
         return self._as_output(phi, y, series.sequences)
 
     def fit_transform(self, y, X=None, **fit_params):
@@ -93,9 +78,8 @@ class SeriesEstimator(BaseEvoke, auto_wrap_output_keys=None):  # type: ignore[ca
         """
         return self.fit(y, X, **fit_params).transform(y, X)
 
-    @on_snapshot
     def score(self, y, X=None, sample_weight=None):
-        """R^2 of the predictions one step ahead behind the washout, averaged over the outputs.
+        """R^2 of the predictions one step ahead after the washout, averaged over the outputs.
 
         For an output that does not vary it is 1 if every prediction is exact and 0 otherwise. Steps count by their
         `sample_weight`. The error of a free run is that of `generate`, for instance by `evoke.tasks.nrmse`.
@@ -110,30 +94,15 @@ class SeriesEstimator(BaseEvoke, auto_wrap_output_keys=None):  # type: ignore[ca
         float
             At most 1.
         """
-        series, phi = self._follow(y, X)
-        rows = rows_behind_washout(series.sequences, self._washout, "y")
+        model, series, phi = self._follow(y, X)
+        rows = rows_after_washout(series.sequences, model.washout, "y")
         true = with_weights(Targets(series.sequences.rows, False), sample_weight, series.sequences)
         weights = None if true.weights is None else true.weights[rows]
-        return r_squared(true.values[rows], self.readout_.decide(phi[rows]), weights)
+        return r_squared(true.values[rows], model.readout.decide(phi[rows]), weights)
 
-    def _follow(self, y, X, name: str = "y") -> tuple[Series, FloatArray]:
-        """The series and the activations of the network that is told them."""
-        series = self._checked(y, name)
-        lengths, several = series.sequences.lengths, series.sequences.container == "list"
-        external = self._external(X, lengths, several, name)
-        return series, self._activations(inputs_of(series.sequences, external, self._feedback_scale))
-
-    def _external(self, X, lengths, several: bool, of: str) -> FloatArray:
-        """Rows of the external inputs, whose features must be those of `fit`."""
-        external = as_external(X, lengths, several, self.n_features_in_, "X", of)
-        if X is not None:
-            check_features(self, X, external, several)
-        return external
-
-    def _checked(self, y, name: str) -> Series:
-        check_is_fitted(self, "readout_")
-        series = as_series(y, name)
-        n_outputs = series.sequences.rows.shape[1]
-        if n_outputs != self.n_outputs_:
-            raise ValueError(f"{name} has {n_outputs} columns, but the model was trained with {self.n_outputs_}")
-        return series
+    def _follow(self, y, X) -> tuple[SeriesModel, Series, FloatArray]:
+        """The model, the series and the activations of the network that reads their true values."""
+        model = self._fitted_model()
+        series = model.read(y)
+        external = model.read_external(X, series.sequences.lengths, series.sequences.container == "list", "y")
+        return model, series, model.follow(series, external)

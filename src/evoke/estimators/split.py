@@ -1,16 +1,133 @@
-"""Which rows are trained on and which are held out."""
+"""Which rows readouts are trained on and which are held out to judge networks by."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from evoke._validation.parameters import check_fraction
+from evoke.evolution.problem import Points, merge_points
 from evoke.sequences.containers import Sequences, Targets
+from evoke.sequences.prefixes import Runs
 
-__all__ = ["n_trained_on", "rows_behind_washout", "target_rows"]
+__all__ = ["Data", "Split", "divide", "rows_after_washout"]
+
+FloatArray = NDArray[np.float64]
+Rows = NDArray[np.int64]
+
+# The core's targets (n_rows, n_outputs) from the user's: (targets, sequences, name)
+Encode = Callable[[Targets, Sequences, str], FloatArray]
+
+
+@dataclass(frozen=True)
+class Data:
+    """Sequences with their targets."""
+
+    X: Sequences
+    y: Targets
+
+
+@dataclass(frozen=True)
+class Split:
+    """Data divided into the part that readouts are trained on and the part that networks are judged by.
+
+    Attributes
+    ----------
+    X : Sequences
+        All of them, those held out by the user last.
+    targets : ndarray of shape (n_rows, n_outputs)
+        +1 and -1, or values.
+    weights : ndarray of shape (n_rows,)
+    train, validation : int64 ndarray
+        Rows of X to train readouts on, and rows held out.
+    final : int64 ndarray
+        Rows that the readout of the best network is trained on at the end: `train`, or with ``refit=True`` all.
+    """
+
+    X: Sequences
+    targets: FloatArray
+    weights: FloatArray
+    train: Rows
+    validation: Rows
+    final: Rows
+
+    def points(self, runs: Runs, rows: Rows) -> Points:
+        """Some of the rows as points, equal ones merged."""
+        return merge_points(runs.row_of[rows], self.targets[rows], self.weights[rows])
+
+
+def divide(
+    data: Data,
+    held_out: Data | None,
+    encode: Encode,
+    *,
+    washout: int,
+    validation: Any,
+    refit: bool = False,
+    name: str = "X",
+) -> Split:
+    """Divide data into a training and a validation part.
+
+    Parameters
+    ----------
+    data : Data
+    held_out : Data or None
+        What the user holds out. None: a part of `data`, by whole sequences, or by steps where there is only one.
+    encode : callable
+        Makes targets for the core.
+    washout : int
+        Steps at the beginning of each sequence that have no part in it.
+    validation : "half" or float
+        The part of `data` that is held out where `held_out` is None.
+    refit : bool
+        Whether the readout is trained on `data` as a whole at the end.
+    name : str
+        What errors call the sequences.
+
+    Raises
+    ------
+    ValueError
+        A sequence no longer than the washout, targets that `encode` refuses, too little to hold out a part of, weights
+        that are zero for a whole part.
+    """
+    X, y = data.X, data.y
+    rows = target_rows(X, y, washout, name)
+    targets, weights = encode(y, X, "y"), y.weights_of_rows(X)
+    if held_out is None:
+        train, validated = _by_order(X, rows, validation, name)
+    else:
+        X_val, y_val = held_out.X, held_out.y
+        train, validated = rows, len(X.rows) + target_rows(X_val, y_val, washout, f"{name}_val")
+        targets = np.concatenate([targets, encode(y_val, X_val, "y_val")])
+        weights = np.concatenate([weights, y_val.weights_of_rows(X_val)])
+        offsets = np.concatenate([X.offsets, len(X.rows) + X_val.offsets[1:]])
+        X = Sequences(np.concatenate([X.rows, X_val.rows]), offsets, "list")
+    for part, of in ((train, "trained on"), (validated, "held out for validation")):
+        if not weights[part].any():
+            raise ValueError(f"sample_weight is zero for all that is {of}")
+    # rows without weight are left out, but not from the validation, where a free run needs them in their place
+    train = train[weights[train] > 0]
+    final = rows[weights[rows] > 0] if refit and held_out is None else train
+    return Split(X, targets, weights, train, validated, final)
+
+
+def _by_order(X: Sequences, rows: Rows, validation: Any, name: str) -> tuple[Rows, Rows]:
+    """The first and the last part: whole sequences, or steps where there is only one sequence."""
+    if X.n_sequences > 1:
+        first = X.offsets[n_trained_on(X.n_sequences, validation)]
+        train, validated = rows[rows < first], rows[rows >= first]
+    else:
+        train, validated = np.split(rows, [n_trained_on(len(rows), validation)])
+    if len(train) == 0 or len(validated) == 0:
+        raise ValueError(
+            f"{name} has {X.n_sequences} sequence(s) with n_samples={len(rows)} steps after the washout: too few to "
+            f"hold out validation={validation!r}; pass {'X_val and ' if name == 'X' else ''}y_val"
+        )
+    return train, validated
 
 
 def n_trained_on(n: int, validation: Any) -> int:
@@ -18,13 +135,14 @@ def n_trained_on(n: int, validation: Any) -> int:
     return max(1, n - max(1, int(np.floor(check_fraction("validation", validation) * n + 0.5))))
 
 
-def target_rows(X: Sequences, y: Targets, washout: int, name: str) -> NDArray[np.int64]:
-    """The rows with a target behind the washout."""
-    rows = rows_behind_washout(X, washout, name)
+def target_rows(X: Sequences, y: Targets, washout: int, name: str) -> Rows:
+    """The rows after the washout that have a target."""
+    rows = rows_after_washout(X, washout, name)
     return X.offsets[1:] - 1 if y.per_sequence else rows
 
 
-def rows_behind_washout(X: Sequences, washout: int, name: str) -> NDArray[np.int64]:
+def rows_after_washout(X: Sequences, washout: int, name: str) -> Rows:
+    """The rows after the washout, of which every sequence must have one."""
     short = X.lengths <= washout
     if short.any():
         i = int(np.argmax(short))

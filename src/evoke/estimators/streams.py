@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from typing import Any
 
 import numpy as np
@@ -10,8 +9,9 @@ from numpy.typing import NDArray
 
 from evoke._core import lstm
 from evoke._validation.arrays import to_array
+from evoke.estimators.fitted import ClassifierModel, SequenceModel, SeriesModel
 from evoke.sequences.containers import as_sequences
-from evoke.sequences.features import check_features, one_row
+from evoke.sequences.features import one_row
 
 __all__ = ["ClassifierStream", "SeriesStream", "Stream"]
 
@@ -35,13 +35,13 @@ class Stream:
     True
     """
 
-    def __init__(self, estimator: Any):
-        self._estimator = copy.copy(estimator)  # a later fit does not touch it
+    def __init__(self, model: SequenceModel):
+        self._model = model  # frozen: a later fit does not touch it
         self.reset()
 
     def reset(self) -> None:
         """Back to the zero state."""
-        self._state = np.zeros((1, 2, len(self._estimator.genome_)))
+        self._state = np.zeros((1, 2, self._model.network.n_cells))
 
     def transform(self, X) -> FloatArray:
         """Activations of the next steps.
@@ -59,17 +59,15 @@ class Stream:
         return self._read(X, "X")
 
     def _read(self, X: Any, name: str) -> FloatArray:
-        model, named = self._estimator, hasattr(X, "columns")
+        model, named = self._model, hasattr(X, "columns")
         sequences = as_sequences(
-            X if named else to_array(X, name), name=name, n_columns=None if named else model.n_features_in_
+            X if named else to_array(X, name), name=name, n_columns=None if named else model.features.n
         )
         if sequences.container != "2d":
             raise ValueError(f"{name} must be 2-D: the next steps of one sequence")
         if named:
-            check_features(model, X, sequences.rows, False, name)
-        phi, self._state = lstm.sequences(
-            model.genome_, sequences.rows, sequences.offsets, model._cell, model._gate_bias, self._state
-        )
+            model.features.check(X, sequences.rows, False, name)
+        phi, self._state = lstm.sequences(model.network, sequences.rows, sequences.offsets, self._state)
         return phi
 
     def predict(self, X) -> NDArray[Any]:
@@ -85,7 +83,7 @@ class Stream:
         ndarray of shape (n_steps,) or (n_steps, n_outputs)
             As the estimator's.
         """
-        return self._estimator._answer(self._estimator.readout_.decide(self.transform(X)))
+        return self._model.answer(self._model.readout.decide(self.transform(X)))
 
     def step(self, x) -> Any:
         """Prediction of the next step.
@@ -102,7 +100,7 @@ class Stream:
         """
         row = one_row(x)
         phi = self._read(to_array(x, "x").reshape(1, -1) if row is None else row, "x")
-        return self._estimator._answer(self._estimator.readout_.decide(phi))[0]
+        return self._model.answer(self._model.readout.decide(phi))[0]
 
 
 class ClassifierStream(Stream):
@@ -117,6 +115,8 @@ class ClassifierStream(Stream):
     ((4, 4), (4,))
     """
 
+    _model: ClassifierModel
+
     def decision_function(self, X) -> FloatArray:
         """Decision values of the next steps.
 
@@ -130,7 +130,7 @@ class ClassifierStream(Stream):
         ndarray of shape (n_steps,) or (n_steps, n_outputs)
             Positive where an output says yes.
         """
-        return self._estimator._shape(self._estimator.readout_.decide(self.transform(X)))
+        return self._model.shape(self._model.readout.decide(self.transform(X)))
 
 
 class SeriesStream:
@@ -147,13 +147,13 @@ class SeriesStream:
     (1,)
     """
 
-    def __init__(self, estimator: Any):
-        self._estimator = copy.copy(estimator)  # a later fit does not touch it
+    def __init__(self, model: SeriesModel):
+        self._model = model  # frozen: a later fit does not touch it
         self.reset()
 
     def reset(self) -> None:
         """Back to the zero state."""
-        self._state = np.zeros((2, len(self._estimator.genome_)))
+        self._state = np.zeros((2, self._model.network.n_cells))
 
     def step(self, y, x=None) -> FloatArray:
         """Prediction (n_outputs,) of the next value.
@@ -170,13 +170,13 @@ class SeriesStream:
         ndarray of shape (n_outputs,)
             The value expected.
         """
-        model = self._estimator
-        last = self._row("y", y, model.n_outputs_)
-        external = self._row("x", () if x is None else x, model.n_features_in_)
+        model = self._model
+        last = self._row("y", y, model.n_outputs)
+        external = self._row("x", () if x is None else x, model.features.n)
         row = one_row(x)
         if row is not None:
-            check_features(model, row, external[None], False, "x")
-        values, self._state = model._run_free(external[None], last, self._state)
+            model.features.check(row, external[None], False, "x")
+        values, self._state = model.run_free(external[None], last, self._state)
         return values[0]
 
     @staticmethod

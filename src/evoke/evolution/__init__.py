@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from evoke.evolution.run import Callback, Run
+from evoke.evolution.run import Callback, Run, RunState
 
-__all__ = ["Callback", "Run"]
+__all__ = ["Callback", "Run", "RunState"]

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from evoke._core.lstm import Network
 from evoke.readouts import Readout
 from evoke.sequences.prefixes import Runs
 
-__all__ = ["Points", "Problem", "merge_points"]
+__all__ = ["FreeRun", "Objective", "Points", "Problem", "merge_points"]
 
 FloatArray = NDArray[np.float64]
 
@@ -53,6 +54,43 @@ def merge_points(rows: NDArray[np.int64], targets: FloatArray, weights: FloatArr
 
 
 @dataclass(frozen=True)
+class Objective:
+    """The error that a network's fitness is made of.
+
+    Attributes
+    ----------
+    name : {"count", "hinge", "squared"}
+    exclusive : bool
+        One class per point, decided by the largest output; else every output decides by itself.
+    regression : bool
+        Targets are values to be met.
+    epsilon : float
+        Regression: errors that "count" and "hinge" leave free.
+    """
+
+    name: str
+    exclusive: bool = False
+    regression: bool = False
+    epsilon: float = 0.0
+
+
+@dataclass(frozen=True)
+class FreeRun:
+    """Validation by networks that feed on their own output (paper, section 3.2).
+
+    Attributes
+    ----------
+    segments : int64 ndarray of shape (n, 3)
+        The stretch of rows that leads there (a column of ``Runs.table``), begin and end of the rows run freely.
+    feedback_scale : float
+        Factor of the outputs that are fed back into the last inputs.
+    """
+
+    segments: NDArray[np.int64]
+    feedback_scale: float
+
+
+@dataclass(frozen=True)
 class Problem:
     """Everything that the fitness of a genome depends on."""
 
@@ -62,34 +100,52 @@ class Problem:
     cell: str
     gate_bias: tuple[float, ...]
     readout: Readout
-    objective: str
-    exclusive: bool = False  # one class a step, decided by the largest value
-    regression: bool = False
-    epsilon: float = 0.0  # regression: errors that count and hinge leave free
-    free: NDArray[np.int64] | None = None  # (n, 3): runs and row ranges through which networks feed on their own output
-    feedback_scale: float = 1.0
+    objective: Objective
+    free: FreeRun | None = None
 
     @property
     def n_inputs(self) -> int:
         return self.runs.rows.shape[1]
 
+    def networks(self, genomes: FloatArray) -> Network:
+        """One network, or a population, of these genomes."""
+        return Network(np.ascontiguousarray(genomes), self.cell, self.gate_bias)
+
     @cached_property
     def digest(self) -> str:
         """SHA-256 of the whole: two problems with the same digest give a genome the same errors."""
         found = hashlib.sha256()
-        for part in _parts(self):
+        for part in _parts("Problem", self._by_name()):
             found.update(part)
         return found.hexdigest()
 
+    def _by_name(self) -> dict[str, Any]:
+        """All that counts, in the names and the order of format 1 of model files, which hold the digest."""
+        readout = vars(self.readout)
+        if "kernel" in readout:
+            kernel = self.readout.kernel
+            parts = {"kernel": kernel.name, "gamma": kernel.gamma, "coef0": kernel.coef0, "degree": kernel.degree}
+            readout = parts | {name: value for name, value in readout.items() if name != "kernel"}
+        free = self.free
+        return {
+            "runs": ("Runs", vars(self.runs)), "train": ("Points", vars(self.train)),
+            "validation": ("Points", vars(self.validation)), "cell": self.cell, "gate_bias": self.gate_bias,
+            "readout": (type(self.readout).__name__, readout), "objective": self.objective.name,
+            "exclusive": self.objective.exclusive, "regression": self.objective.regression,
+            "epsilon": self.objective.epsilon, "free": None if free is None else free.segments,
+            "feedback_scale": 1.0 if free is None else free.feedback_scale,
+        }  # fmt: skip
 
-def _parts(value: Any) -> Iterator[bytes | memoryview]:
-    if is_dataclass(value):
-        yield type(value).__name__.encode()
-        for field in fields(value):
-            yield field.name.encode()
-            yield from _parts(getattr(value, field.name))
-    elif isinstance(value, np.ndarray):
-        yield f"{value.dtype} {value.shape}".encode()
-        yield np.ascontiguousarray(value).data
-    else:
-        yield repr(value).encode()
+
+def _parts(kind: str, fields: dict[str, Any]) -> Iterator[bytes | memoryview]:
+    """The bytes that a digest is made of: the kind of an object, and its fields by name."""
+    yield kind.encode()
+    for name, value in fields.items():
+        yield name.encode()
+        if isinstance(value, tuple) and len(value) == 2 and isinstance(value[1], dict):
+            yield from _parts(*value)
+        elif isinstance(value, np.ndarray):
+            yield f"{value.dtype} {value.shape}".encode()
+            yield np.ascontiguousarray(value).data
+        else:
+            yield repr(value).encode()

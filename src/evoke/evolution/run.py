@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
@@ -14,11 +15,33 @@ from evoke.esp import ESP
 from evoke.evolution.problem import Problem
 from evoke.evolution.workers import evaluator
 
-__all__ = ["Callback", "Run", "evolve"]
+__all__ = ["Callback", "Run", "RunState", "evolve"]
 
 # Called after every generation with its record and the engine; a true result ends the evolution. What else a callback
 # may be is said at Run.
 Callback = Callable[[dict[str, Any], ESP], Any]
+
+
+@dataclass(frozen=True, eq=False)
+class RunState:
+    """Where a run has got to: all that is needed to continue it.
+
+    Attributes
+    ----------
+    esp : ESP
+        The engine with its populations.
+    history : list of dict
+        One record per generation.
+    first : int
+        Records before this one are of other data, on which a warm start began.
+    digest : str
+        That of the problem, `Problem.digest`.
+    """
+
+    esp: ESP
+    history: list[dict[str, Any]]
+    first: int
+    digest: str
 
 
 @dataclass
@@ -56,6 +79,10 @@ class Run:
     first: int = 0
     model: Callable[[], Any] | None = None
     stopped: bool = False
+
+    def state(self) -> RunState:
+        """Where the run is now; what follows does not change it."""
+        return RunState(copy.deepcopy(self.esp), list(self.history), self.first, self.problem.digest)
 
 
 def evolve(run: Run, *, n_jobs: int | None = None, callbacks: Iterable[Any] = ()) -> None:

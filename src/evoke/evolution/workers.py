@@ -13,7 +13,7 @@ from joblib import Parallel, delayed
 from joblib.parallel import LokyBackend, MultiprocessingBackend, get_active_backend
 from numpy.typing import NDArray
 
-from evoke.evolution.evaluation import LANES, Team, evaluate
+from evoke.evolution.evaluation import LANES, WorkQueue, evaluate
 from evoke.evolution.problem import Problem
 from evoke.exceptions import WorkerLostError
 
@@ -91,16 +91,16 @@ class _Threads(ThreadPoolExecutor):
         super().__init__(max(1, workers - 1))  # it starts them when they are needed
 
     def evaluate(self, problem: Problem, genomes: FloatArray) -> FloatArray:
-        team = Team(len(genomes), self.workers) if self.workers > 1 else None
-        waiting = [self.submit(evaluate, problem, genomes, team) for _ in range(self.workers - 1)]
+        queue = WorkQueue(len(genomes), self.workers) if self.workers > 1 else None
+        waiting = [self.submit(evaluate, problem, genomes, queue) for _ in range(self.workers - 1)]
         try:
-            errors = evaluate(problem, genomes, team)
+            errors = evaluate(problem, genomes, queue)
             for thread in waiting:
                 thread.result()
             return errors
         except BaseException:
-            if team is not None:
-                team.stop[0] = 1  # the threads end within a network or two
+            if queue is not None:
+                queue.stop[0] = 1  # the threads end within a network or two
             raise
 
 

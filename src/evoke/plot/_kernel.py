@@ -106,7 +106,7 @@ class KernelMatrixDisplay:
             known = {row.tobytes() for row in readout.support_vectors}
             support = np.array([row.tobytes() in known for row in phi])
         return cls.from_activations(
-            phi, kernel=readout.kernel, gamma=readout.gamma, coef0=readout.coef0, degree=readout.degree,
+            phi, kernel=readout.kernel.name, gamma=readout.gamma, coef0=readout.coef0, degree=readout.degree,
             support=support, labels=labels, output_names=output_names,
             groups=sequences.offsets[1:-1], ax=ax,
         )  # fmt: skip

@@ -1,7 +1,9 @@
-"""Data frames: the names of features that go in and of activations that come out."""
+"""Features: how many columns X has and what they are called, and data frames of what comes out."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -9,39 +11,72 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 
-__all__ = ["Features", "as_frames", "check_features", "one_row"]
+__all__ = ["Features", "as_frames", "one_row"]
 
 FloatArray = NDArray[np.float64]
 
 
-class Features(BaseEstimator):
-    """Number and names of the features of X, learned apart from the estimator: a fit that fails must not change it.
+@dataclass(frozen=True, eq=False)
+class Features:
+    """The features of X in `fit`.
 
     Attributes
     ----------
-    n_features_in_ : int
-    feature_names_in_ : ndarray of str
-        Only where X is a data frame, or a list of them, whose columns have names that are text.
+    estimator : str
+        The class of the estimator, which scikit-learn's messages name.
+    n : int
+        Number of features.
+    names : ndarray of str, or None
+        Only where X was a data frame, or a list of them, whose columns have names that are text.
     """
 
-    def __init__(self, X: Any, rows: FloatArray, several: bool):
-        validate_data(self, _representative(X, rows, several, "X"), skip_check_array=True)
+    estimator: str
+    n: int
+    names: NDArray[Any] | None = None
+
+    @classmethod
+    def of(cls, estimator: str, X: Any, rows: FloatArray, several: bool) -> Features:
+        """The features of X.
+
+        Parameters
+        ----------
+        estimator : str
+        X : data frame or array, or a list of such
+        rows : ndarray of shape (n_rows, n_features)
+            The content of X.
+        several : bool
+            Whether X is a list.
+
+        Raises
+        ------
+        ValueError
+            Data frames in a list whose columns differ.
+        """
+        holder = _holder(estimator)()
+        validate_data(holder, _representative(X, rows, several, "X"), skip_check_array=True)
+        return cls(estimator, holder.n_features_in_, getattr(holder, "feature_names_in_", None))
+
+    def check(self, X: Any, rows: FloatArray, several: bool, name: str = "X") -> None:
+        """Compare X with these features, with the errors and warnings of scikit-learn.
+
+        Parameters
+        ----------
+        X, rows, several
+            As in `of`.
+        name : str
+            What errors call X.
+        """
+        holder = _holder(self.estimator)()
+        holder.n_features_in_ = self.n
+        if self.names is not None:
+            holder.feature_names_in_ = self.names
+        validate_data(holder, _representative(X, rows, several, name), reset=False, skip_check_array=True)
 
 
-def check_features(model: BaseEstimator, X: Any, rows: FloatArray, several: bool, name: str = "X") -> None:
-    """Compare the features of X with those that `model` has learned, with the errors and warnings of scikit-learn.
-
-    Parameters
-    ----------
-    model : estimator
-    X : data frame or array, or if `several` a list of such
-    rows : ndarray of shape (n_rows, n_features)
-        What X holds.
-    several : bool
-    name : str
-        What errors call X.
-    """
-    validate_data(model, _representative(X, rows, several, name), reset=False, skip_check_array=True)
+@cache
+def _holder(estimator: str) -> type[BaseEstimator]:
+    """A class of this name: scikit-learn compares features on an object and names its class in messages."""
+    return type(estimator, (BaseEstimator,), {})
 
 
 def one_row(x: Any) -> Any:

@@ -14,12 +14,11 @@ from sklearn.utils import check_array, check_scalar
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from evoke._core import qp
+from evoke._core.kernel import KERNELS, Kernel, decide
 from evoke._validation.arrays import to_array, to_float, to_targets
 from evoke.metrics import r_squared
 from evoke.persistence.checks import check_flags, check_values
 from evoke.persistence.model import Persistent
-from evoke.svm._kernel import check_kernel
 from evoke.svm._weights import check_weights
 
 _INT32_MAX = 2**31 - 1
@@ -108,14 +107,15 @@ class KernelMachine(Persistent):
         n_support = len(self.support_vectors_)
         check_values("dual_coef_", self.dual_coef_, (None, n_support))
         check_values("intercept_", self.intercept_, (None,))
-        check_kernel(**self._kernel)
+        if not isinstance(self.kernel_, Kernel):
+            raise ValueError(f"kernel_ must be a Kernel, got {self.kernel_!r:.50}")
         if np.shape(self.support_) != (n_support,) or len(self.dual_coef_) == 0 or len(self.intercept_) == 0:
             raise ValueError("support_, support_vectors_, dual_coef_ and intercept_ do not go together")
 
     def _check_kernel(self):
         """Parameters that every kernel machine has."""
         check_real(self.C, "C", above=0)
-        check_choice(self.kernel, "kernel", qp.KERNELS)
+        check_choice(self.kernel, "kernel", KERNELS)
         check_integer(self.degree, "degree", least=0)
         if isinstance(self.gamma, str):
             check_choice(self.gamma, "gamma", ("scale", "auto"))
@@ -139,21 +139,28 @@ class KernelMachine(Persistent):
         X, y = self._validate(X, y, lambda y: y.ndim == 1 and y.dtype.kind in "biuU")
         return X, y, *encode(y)
 
-    def _kernel_parameters(self, X):
-        """The kernel and its parameters in numbers, for a fit on X. Predictions use those of the fit: `_kernel`."""
-        return {
-            "kernel": str(self.kernel), "gamma": _effective_gamma(self.gamma, X), "coef0": float(self.coef0),
-            "degree": int(self.degree),
-        }  # fmt: skip
+    def _make_kernel(self, X):
+        """The kernel with its parameters in numbers, for a fit on X. Predictions use that of the fit, `kernel_`."""
+        return Kernel(str(self.kernel), _effective_gamma(self.gamma, X), float(self.coef0), int(self.degree))
+
+    def _state_for_file(self):
+        kernel = self.kernel_
+        parts = {"kernel": kernel.name, "gamma": kernel.gamma, "coef0": kernel.coef0, "degree": kernel.degree}
+        return super()._state_for_file() | {"_kernel": parts}
+
+    def _restore(self, state):
+        kernel = state.pop("_kernel", None)
+        super()._restore(state)
+        if kernel is not None:
+            self.kernel_ = Kernel(kernel["kernel"], kernel["gamma"], kernel["coef0"], kernel["degree"])
 
     def _decide(self, X, coefficients):
         """Decision values (n_samples, n_outputs) from coefficients (n_support, n_outputs)."""
         if not (is_clean(X, 2) and X.shape[1] == self.n_features_in_ and not hasattr(self, "feature_names_in_")):
             to_float(to_array(X, "X"), "X")
             X = validate_data(self, X, dtype=np.float64, order="C", reset=False)
-        decisions = qp.decide(
-            X, self.support_vectors_, np.ascontiguousarray(coefficients), self.intercept_, **self._kernel
-        )
+        coefficients = np.ascontiguousarray(coefficients)
+        decisions = decide(X, self.support_vectors_, coefficients, self.intercept_, self.kernel_)
         if not np.isfinite(decisions).all():
             raise ValueError(f"the kernel overflows on X with values up to {np.abs(X).max():.3g}; scale X")
         return decisions
@@ -180,12 +187,12 @@ class IterativeMachine(KernelMachine):
 
     def _keep(self, certificates):
         """Constants, steps and gaps, and a warning where a solution is not the optimum."""
-        self.intercept_ = np.array([found["bias"] for found in certificates])
-        self.n_iter_ = np.array([found["n_iter"] for found in certificates], dtype=np.int32)
-        self.dual_gap_ = np.array([found["gap"] for found in certificates])
-        self.fit_status_ = int(not all(found["converged"] for found in certificates))
+        self.intercept_ = np.array([found.bias for found in certificates])
+        self.n_iter_ = np.array([found.n_iter for found in certificates], dtype=np.int32)
+        self.dual_gap_ = np.array([found.gap for found in certificates])
+        self.fit_status_ = int(not all(found.converged for found in certificates))
         if self.fit_status_:
-            worst = max(found["violation"] for found in certificates)
+            worst = max(found.violation for found in certificates)
             warnings.warn(
                 f"the solver stopped after {self.n_iter_.max()} steps (max_iter={self.max_iter}) with a violation of "
                 f"{worst:.3g} > tol={self.tol}, see dual_gap_; scale X, lower C or raise max_iter",

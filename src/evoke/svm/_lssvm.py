@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import warnings
+from typing import NamedTuple
 
 import numpy as np
 from sklearn.base import ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
-from evoke._core import qp
 from evoke._core import readout as core_readout
+from evoke._core.kernel import Kernel, decide
 from evoke.persistence.checks import check_labels
 from evoke.persistence.model import savable
 from evoke.svm._base import KernelMachine, Regression
@@ -26,6 +27,14 @@ _ACCEPTED_RESIDUAL = 1e-3
 _ROUNDING = 1e-12
 
 
+class Training(NamedTuple):
+    """What the core needs to know of a least-squares machine; as `evoke.readouts.LSSVMReadout` for a network's."""
+
+    kernel: Kernel
+    C: float
+    name: str = "lssvm"
+
+
 class LeastSquaresMachine(KernelMachine):
     """A kernel machine trained by one Cholesky factorisation for all outputs."""
 
@@ -33,12 +42,10 @@ class LeastSquaresMachine(KernelMachine):
 
     def _fit_targets(self, X, targets, order, weights):
         """Solve for targets (n_outputs, n_used) of the rows `order` of X with weights (n_used,)."""
-        kernel = self._kernel_parameters(X)
+        kernel = self._make_kernel(X)
         rows = np.ascontiguousarray(X[order])
-        check_kernel_range(rows, **kernel)
-        fitted = core_readout.fit_readout(
-            rows, np.ascontiguousarray(targets), weights, "lssvm", {**kernel, "C": float(self.C)}
-        )
+        check_kernel_range(rows, kernel)
+        fitted = core_readout.fit_readout(rows, np.ascontiguousarray(targets), weights, Training(kernel, float(self.C)))
         if fitted is None:
             raise ValueError(
                 f"the kernel matrix with 1 / C on its diagonal is singular to working precision: C == {self.C} is too "
@@ -47,9 +54,9 @@ class LeastSquaresMachine(KernelMachine):
         support_vectors, coefficients, intercept = fitted
         if not (np.isfinite(coefficients).all() and np.isfinite(intercept).all()):
             raise ValueError("the coefficients are not finite: X, the targets or C are too large, scale them")
-        decisions = qp.decide(rows, rows, coefficients, intercept, **kernel)
+        decisions = decide(rows, rows, coefficients, intercept, kernel)
         errors = targets - decisions.T - coefficients.T / (self.C * weights)
-        self._kernel, self.support_vectors_, self.intercept_ = kernel, support_vectors, intercept
+        self.kernel_, self.support_vectors_, self.intercept_ = kernel, support_vectors, intercept
         self.dual_coef_ = np.ascontiguousarray(coefficients.T)
         self.support_ = order.astype(np.int32)
         self.shape_fit_ = X.shape

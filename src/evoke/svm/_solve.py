@@ -9,7 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from evoke._core import qp
+from evoke._core.kernel import Kernel
+from evoke._core.qp import Certificate, Machine
 from evoke.exceptions import SolverWarning
 from evoke.svm._working_sets import MANY_ROWS, WorkingSets
 
@@ -125,47 +126,50 @@ def solve(
     SolverWarning
         ThunderSVM could not train on some target or did not reach the optimum; the native solver went on from there.
     """
+    return solve_targets(
+        X, target, lower, upper, Kernel(kernel, float(gamma), float(coef0), int(degree)), epsilon=epsilon, tol=tol,
+        max_iter=max_iter, solver=solver, cache_size=cache_size, warn=warn,
+    )  # fmt: skip
+
+
+def solve_targets(X, target, lower, upper, kernel, **options) -> Solution:
+    """`solve` with the kernel as one object."""
     target = np.atleast_2d(target)
     problems = zip(target, np.broadcast_to(lower, target.shape), np.broadcast_to(upper, target.shape), strict=True)
     betas, certificates = solve_each(
-        X, [tuple(map(np.ascontiguousarray, problem)) for problem in problems], kernel=kernel, gamma=gamma,
-        coef0=coef0, degree=degree, epsilon=epsilon, tol=tol, max_iter=max_iter, solver=solver, cache_size=cache_size,
-        warn=warn,
-    )  # fmt: skip
-    columns = {name: np.array([found[name] for found in certificates]) for name in certificates[0]}
-    return Solution(beta=betas, solver="thundersvm" if solver == "thundersvm" else "native", **columns)
+        X, [tuple(map(np.ascontiguousarray, problem)) for problem in problems], kernel, **options
+    )
+    columns = Certificate(*map(np.array, zip(*certificates, strict=True)))._asdict()
+    return Solution(betas, solver="thundersvm" if options["solver"] == "thundersvm" else "native", **columns)
 
 
-def solve_each(
-    X, problems, *, kernel, gamma, coef0, degree, epsilon, tol, max_iter, solver, cache_size=200, warn=True
-):
-    """Coefficients (n_problems, n) and a certificate, a dict, for each problem: contiguous (target, lower, upper)."""
-    check_kernel_range(X, kernel, gamma, coef0, degree)
+def solve_each(X, problems, kernel, *, epsilon, tol, max_iter, solver, cache_size=200, warn=True):
+    """Coefficients (n_problems, n) and a certificate for each problem: contiguous (target, lower, upper)."""
+    check_kernel_range(X, kernel)
     n = len(X)
     if max_iter == -1:
         max_iter = max(_LEAST_MOST_STEPS, _MOST_STEPS_A_ROW * n)
     cache_bytes = int(min(cache_size * 2.0**20, 8.0 * n * (n + 8)))
-    machine = (qp.Machine if n < MANY_ROWS else WorkingSets)(X, kernel, gamma, coef0, degree, cache_bytes)
+    machine = (Machine if n < MANY_ROWS else WorkingSets)(X, kernel, cache_bytes)
     betas, certificates, reasons = np.zeros((len(problems), n)), [], []
     for beta, (target, lower, upper) in zip(betas, problems, strict=True):
         reason = None
         if solver == "thundersvm":
             beta[:], reason = _train_thundersvm(
-                X, target, lower, upper, kernel=kernel, gamma=gamma, coef0=coef0, degree=degree, epsilon=epsilon,
-                tol=tol, max_iter=min(max_iter, _MAX_ROUNDS),
-            )  # fmt: skip
+                X, target, lower, upper, kernel, epsilon=epsilon, tol=tol, max_iter=min(max_iter, _MAX_ROUNDS)
+            )
             found = machine.certify(target, lower, upper, epsilon, tol, beta)
             violation = max(2 * tol, _ACCEPTED_VIOLATION)
-            gap = max(_ACCEPTED_GAP * (found["objective"] + found["gap"]), tol * max(1.0, found["objective"]))
-            if reason is None and not (found["violation"] <= violation and found["gap"] <= gap):
-                reason = f"its solution has a violation of {found['violation']:.3g} and a gap of {found['gap']:.3g}"
-            found["converged"] = True
+            gap = max(_ACCEPTED_GAP * (found.objective + found.gap), tol * max(1.0, found.objective))
+            if reason is None and not (found.violation <= violation and found.gap <= gap):
+                reason = f"its solution has a violation of {found.violation:.3g} and a gap of {found.gap:.3g}"
+            found = found._replace(converged=True)
         if reason is not None:
             reasons.append(reason)
         if solver != "thundersvm" or reason is not None:
             found = machine.solve(target, lower, upper, epsilon, tol, max_iter, beta)
         # Both are sums over all coefficients.
-        if not (math.isfinite(found["bias"]) and math.isfinite(found["gap"])):
+        if not (math.isfinite(found.bias) and math.isfinite(found.gap)):
             raise ValueError("the coefficients are not finite: X, the targets or C are too large, scale them")
         certificates.append(found)
     if reasons and warn:
@@ -178,22 +182,22 @@ def solve_each(
     return betas, certificates
 
 
-def check_kernel_range(X, kernel, gamma, coef0, degree):
+def check_kernel_range(X, kernel):
     """No kernel value between rows of X may overflow; by Cauchy and Schwarz the longest row bounds them all."""
-    if kernel == "rbf":
+    if kernel.name == "rbf":
         return
     with np.errstate(over="ignore"):
         largest = np.einsum("ij,ij->i", X, X).max()
-        if kernel == "poly":
-            largest = (gamma * largest + abs(coef0)) ** degree
+        if kernel.name == "poly":
+            largest = (kernel.gamma * largest + abs(kernel.coef0)) ** kernel.degree
     if not np.isfinite(largest):
         raise ValueError(
-            f"the kernel overflows: kernel={kernel!r} with gamma={gamma}, coef0={coef0}, degree={degree} on X with "
-            f"values up to {np.abs(X).max():.3g}; scale X or lower the degree"
+            f"the kernel overflows: kernel={kernel.name!r} with gamma={kernel.gamma}, coef0={kernel.coef0}, "
+            f"degree={kernel.degree} on X with values up to {np.abs(X).max():.3g}; scale X or lower the degree"
         )
 
 
-def _train_thundersvm(X, target, lower, upper, **parameters):
+def _train_thundersvm(X, target, lower, upper, kernel, **options):
     """Feasible coefficients from ThunderSVM, of shape (n,), and None; or zeros and why it could not train."""
     from evoke.svm import _thundersvm
 
@@ -216,8 +220,9 @@ def _train_thundersvm(X, target, lower, upper, **parameters):
     repeated = np.repeat(np.arange(len(used)), copies.astype(np.intp))
     try:
         found = _thundersvm.train(
-            X[used[repeated]], target[repeated], regression=regression, C=C if len(set(C)) > 1 else C[0], **parameters
-        )
+            X[used[repeated]], target[repeated], regression=regression, C=C if len(set(C)) > 1 else C[0],
+            kernel=kernel.name, gamma=kernel.gamma, coef0=kernel.coef0, degree=kernel.degree, **options,
+        )  # fmt: skip
     except _thundersvm.ThunderSVMError as error:
         if not _thundersvm.available():
             raise

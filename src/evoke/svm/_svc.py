@@ -176,7 +176,7 @@ class SVC(ClassifierMixin, IterativeMachine):
         if weights:
             weighted = weighted_C(self.C, *weights)
             bounds = [weighted[rows_of_class] for rows_of_class in members]
-        kernel, solver = self._kernel_parameters(X), self._solver()
+        kernel, solver = self._make_kernel(X), self._solver()
         coefficients = np.zeros((n_classes - 1, len(rows)))
         certificates = []
         for i, j in combinations(range(n_classes), 2):
@@ -188,13 +188,13 @@ class SVC(ClassifierMixin, IterativeMachine):
             (negative, below), (positive, above) = halves if n_classes == 2 else halves[::-1]
             target[negative], lower[negative] = -1.0, -below
             target[positive], upper[positive] = 1.0, above
-            (beta,), found = solve_each(pair, [(target, lower, upper)], epsilon=0.0, **kernel, **solver)
+            (beta,), found = solve_each(pair, [(target, lower, upper)], kernel, epsilon=0.0, **solver)
             coefficients[j - 1, first] = beta[: sizes[i]]
             coefficients[i, second] = beta[sizes[i] :]
             certificates += found
 
         used = np.flatnonzero(coefficients[0] if n_classes == 2 else coefficients.any(axis=0))
-        self.classes_, self.class_weight_, self._kernel = classes, factors, kernel
+        self.classes_, self.class_weight_, self.kernel_ = classes, factors, kernel
         self.shape_fit_ = X.shape
         self.support_ = order[used].astype(np.int32)
         self.support_vectors_ = rows.take(used, axis=0)

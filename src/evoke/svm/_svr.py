@@ -156,11 +156,11 @@ class SVR(Regression, IterativeMachine):
         if not math.isfinite(float(bound.max()) * largest * len(order)):
             raise ValueError(f"C == {self.C} times the values of y, up to {largest:.3g}, overflows; scale y or lower C")
         rows, targets = X.take(order, axis=0), targets.take(order, axis=1)
-        kernel = self._kernel_parameters(X)
+        kernel = self._make_kernel(X)
         problems = [(target, -bound, bound) for target in targets]
-        betas, certificates = solve_each(rows, problems, epsilon=float(self.epsilon), **kernel, **self._solver())
+        betas, certificates = solve_each(rows, problems, kernel, epsilon=float(self.epsilon), **self._solver())
         used = betas.any(axis=0).nonzero()[0]
-        self._kernel, self._single_output = kernel, single_output
+        self.kernel_, self._single_output = kernel, single_output
         self.shape_fit_ = X.shape
         self.support_ = order[used].astype(np.int32)
         self.support_vectors_ = rows.take(used, axis=0)

@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from evoke._core import qp
+from evoke._core.kernel import decide
+from evoke._core.qp import Machine
 
 __all__ = ["MANY_ROWS", "WorkingSets"]
 
@@ -17,7 +18,7 @@ _MOSTLY_FREE = 0.6  # such a share of free variables in the first set: there is 
 
 
 class WorkingSets:
-    """A `qp.Machine` for many rows: decomposition in the manner of Osuna, Freund and Girosi (1997).
+    """A `Machine` for many rows: decomposition in the manner of Osuna, Freund and Girosi (1997).
 
     In each round the machine solves the problem for the rows of a working set, while the coefficients of the others
     stay as they are: their part of the function goes into the targets. The next set are the free variables and those
@@ -28,8 +29,8 @@ class WorkingSets:
     Where that gets in the way, and after many rounds, the set is all rows, and there is an end.
     """
 
-    def __init__(self, X, kernel, gamma, coef0, degree, cache_bytes):
-        self.X, self.kernel, self.cache_bytes = X, (kernel, gamma, coef0, degree), cache_bytes
+    def __init__(self, X, kernel, cache_bytes):
+        self.X, self.kernel, self.cache_bytes = X, kernel, cache_bytes
 
     def certify(self, target, lower, upper, epsilon, tol, beta):
         """Bias, objective and gap of a solution."""
@@ -46,21 +47,21 @@ class WorkingSets:
             most = left if len(rows) == n else min(left, _STEPS_A_ROW * len(rows))
             before = beta[rows]
             found = self._solve_set(rows, residual, lower, upper, epsilon, tol_now, most, beta)
-            n_iter += found["n_iter"]
+            n_iter += found.n_iter
             n_rounds += 1
-            lost = most < left and found["n_iter"] >= most
+            lost = most < left and found.n_iter >= most
             if lost:
                 beta[rows] = before
             # gain of raising and cost of lowering a coefficient; at a bound it cannot be moved
             up = np.where(beta < upper, residual + np.where(beta < 0.0, epsilon, -epsilon), -np.inf)
             low = np.where(beta > lower, residual + np.where(beta > 0.0, -epsilon, epsilon), np.inf)
             done = len(rows) == n or n_iter >= max_iter
-            blurred = refresh = not done and (lost or (n_rounds > 1 and found["n_iter"] == 0))
+            blurred = refresh = not done and (lost or (n_rounds > 1 and found.n_iter == 0))
             if done or not (blurred or up.max() - low.min() > tol_now):
                 whole, resolution = self._certify(target, lower, upper, epsilon, tol, beta)
-                loose = whole["violation"] > tol or whole["gap"] > tol * max(1.0, whole["objective"])
+                loose = whole.violation > tol or whole.gap > tol * max(1.0, whole.objective)
                 if done or not loose:
-                    return whole | {"n_iter": n_iter}
+                    return whole._replace(n_iter=n_iter)
                 # as the machine does: with a large C a small violation may leave a large gap
                 n_tightened, tol_now = n_tightened + 1, 0.1 * tol_now
                 blurred, refresh = n_tightened > _MOST_TIGHTENED or tol_now < resolution, True
@@ -68,20 +69,20 @@ class WorkingSets:
             if blurred or n_rounds == _MOST_ROUNDS or (n_rounds == 1 and np.mean(free[rows]) > _MOSTLY_FREE):
                 rows, tol_now = np.arange(n), tol
             else:
-                rows = self._next(free, up, low, found["bias"], n_rounds)
+                rows = self._next(free, up, low, found.bias, n_rounds)
             if refresh:
                 residual = target - self._function(np.arange(n), np.arange(n), beta)
 
     def _certify(self, target, lower, upper, epsilon, tol, beta):
         # a row at a time, each once: there is nothing to keep
-        machine = qp.Machine(self.X, *self.kernel, 0)
+        machine = Machine(self.X, self.kernel, 0)
         return machine.certify(target, lower, upper, epsilon, tol, beta), machine.resolution()
 
     def _solve_set(self, rows, residual, lower, upper, epsilon, tol, max_iter, beta):
         before = beta[rows]
         target = residual[rows] + self._function(rows, rows, before)
         now = before.copy()
-        machine = qp.Machine(self.X[rows], *self.kernel, min(self.cache_bytes, 8 * len(rows) * (len(rows) + 8)))
+        machine = Machine(self.X[rows], self.kernel, min(self.cache_bytes, 8 * len(rows) * (len(rows) + 8)))
         found = machine.solve(target, lower[rows], upper[rows], epsilon, tol, max_iter, now)
         beta[rows] = now
         residual -= self._function(slice(None), rows, now - before)
@@ -100,5 +101,4 @@ class WorkingSets:
     def _function(self, at, rows, coefficients):
         """The function that coefficients of some rows make, without a bias, at others."""
         some = coefficients != 0.0
-        found = qp.decide(self.X[at], self.X[rows][some], coefficients[some][:, None], np.zeros(1), *self.kernel)
-        return found[:, 0]
+        return decide(self.X[at], self.X[rows][some], coefficients[some][:, None], np.zeros(1), self.kernel)[:, 0]

@@ -1,0 +1,350 @@
+"""Fitted models: all that a fit has learned, frozen, and how files hold it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evoke._core import free_run, lstm
+from evoke._core.lstm import Network
+from evoke._validation.parameters import (
+    check_choice,
+    check_gate_bias,
+    check_integer,
+    check_not_negative,
+    check_positive,
+)
+from evoke.esp import ESP
+from evoke.evolution.run import RunState
+from evoke.persistence.checks import check_feature_names, check_flags, check_labels, check_values
+from evoke.readouts import FittedReadout
+from evoke.sequences.containers import Sequences, as_sequences
+from evoke.sequences.features import Features
+from evoke.sequences.series import Series, as_external, as_series, inputs_of
+
+__all__ = ["ClassifierModel", "FittedModel", "RegressorModel", "SequenceModel", "SeriesModel"]
+
+FloatArray = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class FittedModel:
+    """What a fit has learned.
+
+    An estimator holds one such object and swaps it as a whole, so that no other thread ever sees half a fit. Files,
+    checkpoints, streams and displays ask it.
+
+    Attributes
+    ----------
+    features : Features
+        Number and names of the features of X.
+    network : Network
+        The best network.
+    readout : FittedReadout
+        The readout trained on its activations.
+    washout : int
+        Steps at the beginning of a sequence that do not count.
+    run : RunState
+        The state of the evolution.
+    """
+
+    features: Features
+    network: Network
+    readout: FittedReadout
+    washout: int
+    run: RunState
+
+    @property
+    def best_fitness(self) -> float:
+        return self.run.esp.best_fitness
+
+    @property
+    def n_evaluations(self) -> int:
+        return self.run.esp.n_evaluations
+
+    @property
+    def n_outputs(self) -> int:
+        return len(self.readout.intercept)
+
+    @property
+    def n_inputs(self) -> int:
+        """Inputs of the network."""
+        return self.features.n
+
+    def activations(self, inputs: Sequences) -> FloatArray:
+        """Activations phi(t) of the network (n_rows, n_cells), the paper's equation 1."""
+        return lstm.sequences(self.network, inputs.rows, inputs.offsets)[0]
+
+    # ------------------------------------------------------------------ files
+
+    def state(self) -> dict[str, Any]:
+        """What a model file holds, by the names of format 1."""
+        names = {} if self.features.names is None else {"feature_names_in_": self.features.names}
+        return {
+            "n_features_in_": self.features.n, **names, "genome_": self.network.genome,
+            "_cell": self.network.cell, "_gate_bias": self.network.gate_bias, "readout_": self.readout,
+            "_washout": self.washout, "best_fitness_": self.best_fitness, "n_evaluations_": self.n_evaluations,
+            "history_": self.run.history, "_esp": self.run.esp, "_first": self.run.first, "_digest": self.run.digest,
+        }  # fmt: skip
+
+    @staticmethod
+    def fields(state: dict[str, Any], estimator: str) -> dict[str, Any]:
+        """The fields of a model, from what `state` gave.
+
+        Raises
+        ------
+        Exception
+            Of some kind, for what no model can have.
+        """
+        n_features = check_integer("n_features_in_", state["n_features_in_"], 0)
+        names = state.get("feature_names_in_")
+        if names is not None:
+            check_feature_names(names, n_features)
+        genome, esp = state["genome_"], state["_esp"]
+        if not isinstance(state["readout_"], FittedReadout):
+            raise ValueError("readout_ is no trained readout")
+        check_values("genome_", genome, (None, None))
+        check_choice("_cell", state["_cell"], lstm.CELLS)
+        run = RunState(esp, state["history_"], check_integer("_first", state["_first"], 0), state["_digest"])
+        check_run(run)
+        if state["best_fitness_"] != esp.best_fitness or state["n_evaluations_"] != esp.n_evaluations:
+            raise ValueError("best_fitness_ and n_evaluations_ do not belong to the population")
+        return {
+            "features": Features(estimator, n_features, names),
+            "network": Network(genome, state["_cell"], check_gate_bias(state["_gate_bias"])),
+            "readout": state["readout_"], "washout": check_integer("_washout", state["_washout"], 0), "run": run,
+        }  # fmt: skip
+
+    def check(self) -> None:
+        """That the parts of a model that was read from a file fit together.
+
+        Raises
+        ------
+        ValueError
+            They do not.
+        """
+        n_cells = len(self.network.genome)
+        size = 4 * (self.n_inputs + n_cells)
+        check_values("genome_", self.network.genome, (n_cells, size))
+        readout = self.readout
+        check_values("dual_coef", readout.dual_coef, (None, self.n_outputs))
+        check_values("support_vectors", readout.support_vectors, (len(readout.dual_coef), n_cells))
+        check_values("intercept", readout.intercept, (None,))
+        if 0 in (n_cells, self.n_inputs, self.n_outputs):
+            raise ValueError("the network has no cells, no inputs or no outputs")
+        if self.run.esp.lengths != (size,) * n_cells:
+            raise ValueError("the population does not belong to the network")
+
+
+def check_run(run: RunState) -> None:
+    """That a run from a file has an engine, and a record of each of its generations."""
+    if not isinstance(run.esp, ESP):
+        raise ValueError("_esp is no population")
+    if not isinstance(run.history, list) or not all(isinstance(record, dict) for record in run.history):
+        raise ValueError("history_ must be a list of records")
+    numbers = [record["generation"] for record in run.history]
+    # the lengths first: an edited file may state any generation
+    if len(numbers) != run.esp.generation or numbers != list(range(1, len(numbers) + 1)):
+        raise ValueError("history_ must have a record of every generation")
+    for record in run.history:
+        check_not_negative("best_fitness", 0.0 if record["best_fitness"] == np.inf else record["best_fitness"])
+    check_not_negative("best_fitness_", run.esp.best_fitness)
+    if not isinstance(run.digest, str):
+        raise ValueError(f"_digest must be a string, got {run.digest!r:.50}")
+    if run.first > len(run.history):
+        raise ValueError(f"_first={run.first} is beyond the history")
+
+
+# ---------------------------------------------------------------- sequences with targets
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class SequenceModel(FittedModel):
+    """A model whose inputs are X.
+
+    Attributes
+    ----------
+    per_sequence : bool
+        Whether it was trained with one target per sequence.
+    """
+
+    per_sequence: bool
+
+    def read(self, X: Any, lengths: Any = None) -> Sequences:
+        """Sequences that have the features of `fit`."""
+        sequences = as_sequences(X, lengths)
+        self.features.check(X, sequences.rows, sequences.container == "list")
+        return sequences
+
+    def decide(self, sequences: Sequences) -> FloatArray:
+        """Decision values (n, n_outputs), one per step, or one per sequence, which is read off its last step."""
+        phi = self.activations(sequences)
+        return self.readout.decide(phi[sequences.offsets[1:] - 1] if self.per_sequence else phi)
+
+    def mirror(self, values: NDArray[Any], sequences: Sequences) -> Any:
+        """Values in the structure of X, or one per sequence."""
+        return values if self.per_sequence else sequences.mirror(values)
+
+    def answer(self, decisions: FloatArray) -> NDArray[Any]:
+        """Predictions from decision values."""
+        raise NotImplementedError
+
+    def state(self) -> dict[str, Any]:
+        return super().state() | {"_per_sequence": self.per_sequence}
+
+    @staticmethod
+    def fields(state: dict[str, Any], estimator: str) -> dict[str, Any]:
+        return FittedModel.fields(state, estimator) | {"per_sequence": state["_per_sequence"]}
+
+    def check(self) -> None:
+        super().check()
+        check_flags(_per_sequence=self.per_sequence)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class ClassifierModel(SequenceModel):
+    """A classifier.
+
+    Attributes
+    ----------
+    classes : ndarray of shape (n_classes,)
+        The labels in order; for indicator targets the numbers of the outputs.
+    multilabel : bool
+        Whether the targets were indicators, of several outputs at once.
+    """
+
+    classes: NDArray[Any]
+    multilabel: bool
+
+    def shape(self, decisions: FloatArray) -> FloatArray:
+        """Decision values as users get them: without the axis of outputs where there are two classes."""
+        return decisions[:, 0] if decisions.shape[1] == 1 and not self.multilabel else decisions
+
+    def answer(self, decisions: FloatArray) -> NDArray[Any]:
+        if self.multilabel:
+            return (decisions > 0).astype(np.int64)
+        if decisions.shape[1] == 1:
+            return self.classes[(decisions[:, 0] > 0).astype(np.intp)]
+        return self.classes[decisions.argmax(axis=1)]
+
+    def state(self) -> dict[str, Any]:
+        return super().state() | {"classes_": self.classes, "_multilabel": self.multilabel}
+
+    @staticmethod
+    def fields(state: dict[str, Any], estimator: str) -> dict[str, Any]:
+        own = {"classes": state["classes_"], "multilabel": state["_multilabel"]}
+        return SequenceModel.fields(state, estimator) | own
+
+    def check(self) -> None:
+        super().check()
+        check_flags(_multilabel=self.multilabel)
+        check_labels(self.classes, 2 if self.n_outputs == 1 and not self.multilabel else self.n_outputs)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class RegressorModel(SequenceModel):
+    """A regressor.
+
+    Attributes
+    ----------
+    flat : bool
+        Whether the targets had no axis of outputs.
+    """
+
+    flat: bool
+
+    def answer(self, decisions: FloatArray) -> FloatArray:
+        return decisions[:, 0] if self.flat else decisions
+
+    def state(self) -> dict[str, Any]:
+        return super().state() | {"n_outputs_": self.n_outputs, "_flat": self.flat}
+
+    @staticmethod
+    def fields(state: dict[str, Any], estimator: str) -> dict[str, Any]:
+        check_outputs(state)
+        return SequenceModel.fields(state, estimator) | {"flat": state["_flat"]}
+
+
+# ---------------------------------------------------------------- series
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class SeriesModel(FittedModel):
+    """A model of series: the network reads ``[X(t) | feedback_scale * y(t - 1)]``, its readout says y(t).
+
+    Attributes
+    ----------
+    flat : bool
+        Whether the series had no axis of outputs.
+    feedback_scale : float
+    end : ndarray of shape (2, n_cells)
+        States and outputs of the cells at the end of the (last) series of `fit`.
+    last : ndarray of shape (n_outputs,)
+        The last value of that series.
+    """
+
+    flat: bool
+    feedback_scale: float
+    end: FloatArray
+    last: FloatArray
+
+    @property
+    def n_inputs(self) -> int:
+        return self.features.n + self.n_outputs
+
+    def read(self, y: Any, name: str = "y") -> Series:
+        """Series with as many outputs as those of `fit`."""
+        series = as_series(y, name)
+        n_outputs = series.sequences.rows.shape[1]
+        if n_outputs != self.n_outputs:
+            raise ValueError(f"{name} has {n_outputs} columns, but the model was trained with {self.n_outputs}")
+        return series
+
+    def read_external(self, X: Any, lengths: Any, several: bool, of: str) -> FloatArray:
+        """External inputs (n_rows, n_features) that have the features of `fit`, beside series of these lengths."""
+        external = as_external(X, lengths, several, self.features.n, "X", of)
+        if X is not None:
+            self.features.check(X, external, several)
+        return external
+
+    def follow(self, series: Series, external: FloatArray) -> FloatArray:
+        """Activations of the network while it reads the true values (teacher forcing)."""
+        return self.activations(inputs_of(series.sequences, external, self.feedback_scale))
+
+    def run_free(self, external: FloatArray, last: FloatArray, state: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Outputs on external inputs (n_steps, n_features) after the values `last`, and the state they end in."""
+        inputs = np.zeros((len(external), self.n_inputs))
+        inputs[:, : self.features.n] = external
+        inputs[:1, self.features.n :] = self.feedback_scale * last
+        return free_run.run_free(self.network, inputs, state, self.feedback_scale, self.readout)
+
+    def state(self) -> dict[str, Any]:
+        return super().state() | {
+            "n_outputs_": self.n_outputs, "_flat": self.flat, "_feedback_scale": self.feedback_scale,
+            "_state": self.end, "_last": self.last,
+        }  # fmt: skip
+
+    @staticmethod
+    def fields(state: dict[str, Any], estimator: str) -> dict[str, Any]:
+        check_outputs(state)
+        return FittedModel.fields(state, estimator) | {
+            "flat": state["_flat"], "feedback_scale": state["_feedback_scale"], "end": state["_state"],
+            "last": state["_last"],
+        }  # fmt: skip
+
+    def check(self) -> None:
+        super().check()
+        check_positive("_feedback_scale", self.feedback_scale)
+        check_values("_state", self.end, (2, len(self.network.genome)))
+        check_values("_last", self.last, (self.n_outputs,))
+
+
+def check_outputs(state: dict[str, Any]) -> None:
+    """That n_outputs_ of a file is the number of outputs that its readout has."""
+    check_flags(_flat=state["_flat"])
+    n_outputs = check_integer("n_outputs_", state["n_outputs_"], 1)
+    if len(state["readout_"].intercept) != n_outputs or (state["_flat"] and n_outputs != 1):
+        raise ValueError(f"the readout does not have n_outputs_={n_outputs!r} outputs")
