@@ -3,7 +3,8 @@
     python bench/run.py [--json FILE] [--report DIR] [--quick] [--repeats R] [--only NAME,...]
     python bench/run.py --from FILE --report DIR     the report of numbers that were written before
 
-The report is benchmarks.md with its plots in figures/; `--report docs` writes the page of the documentation.
+The report is benchmarks.md with its plots in figures/, and benchmarks_targets.md; `--report docs` writes these pages of
+the documentation.
 """
 
 from __future__ import annotations
@@ -16,40 +17,31 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-import document
-import machine
-from report import Settings
 from threadpoolctl import threadpool_limits
 
-# Two threads come first: what the peers leave behind, idle threads and a large heap, slows their hand-over.
-GROUPS = (
-    "generation", "threads",
-    "vecmath", "lstm", "mutation", "gram", "svc", "svr", "working_sets", "lssvm", "evaluation", "growth", "memory",
-    "peers_anbncn", "peers_sines", "real_data",
-    "ideas", "simd", "breakdown", "evolution", "sines", "backends",
-)  # fmt: skip
+from groups import CHAPTERS
+from harness import document, machine
+from harness.options import add_only
+from harness.report import Settings
 
 
 def main(arguments: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--json", metavar="FILE", type=Path, help="write all numbers to this file")
-    parser.add_argument("--report", metavar="DIR", type=Path, help="write benchmarks.md and its plots to this folder")
+    parser.add_argument("--report", metavar="DIR", type=Path, help="write the pages and their plots to this folder")
     parser.add_argument("--from", metavar="FILE", type=Path, dest="source", help="measure nothing, read this file")
-    parser.add_argument("--quick", action="store_true", help="smallest sizes: shows that all of it runs")
+    parser.add_argument("--quick", action="store_true", help="smallest sizes: shows that everything works")
     parser.add_argument("--repeats", type=int, metavar="R", help="rounds of each comparison (9, with --quick 2)")
-    parser.add_argument("--only", metavar="NAME,...", default=",".join(GROUPS), help=f"some of {', '.join(GROUPS)}")
+    add_only(parser, CHAPTERS)
     options = parser.parse_args(arguments)
-    names = options.only.split(",")
-    if unknown := set(names) - set(GROUPS):
-        parser.error(f"--only: unknown {', '.join(sorted(unknown))}; known are {', '.join(GROUPS)}")
     if options.source and not options.report:
         parser.error("--from: needs --report")
     if options.source:
         record = json.loads(options.source.read_text(encoding="utf-8"))
     else:
-        record = measure(names, options.repeats or (2 if options.quick else 9), options.quick, options.json)
+        record = measure(options.only, options.repeats or (2 if options.quick else 9), options.quick, options.json)
     if options.report:
-        document.write(record, options.report)
+        document.write(record, CHAPTERS, options.report)
 
 
 def measure(names: list[str], repeats: int, quick: bool, file: Path | None) -> dict[str, Any]:
@@ -60,12 +52,12 @@ def measure(names: list[str], repeats: int, quick: bool, file: Path | None) -> d
         print(document.head(record), flush=True)
         for name in names:
             begin, load = time.perf_counter(), machine.load()
-            report = importlib.import_module(name).run(settings)
+            report = importlib.import_module(f"groups.{name}").measure(settings)
             loads = [load, machine.load()]
             record["benchmarks"][name] = {"load": loads, "seconds": time.perf_counter() - begin, **asdict(report)}
             print(f"\n## {name}\n\n{report.markdown()}", flush=True)
             if max(loads) > record["machine"]["cores"]:
-                print(f"The load of the machine was {max(loads):.1f}, above its cores: wall times may be too long.")
+                print(f"The load of the machine was {max(loads):.1f}, more than its cores: wall times may be too long.")
             if file:
                 file.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
     return record

@@ -1,29 +1,23 @@
-"""The backends of joblib: what they add to a generation, and what two workers gain. Dask and Ray where installed."""
+"""The backends of joblib, and Dask and Ray where installed: what they add to a generation, what two workers gain."""
 
 from __future__ import annotations
 
 import contextlib
-import importlib.util
 import os
-from dataclasses import replace
 
-import numpy as np
-import problems
 from joblib import parallel_config
-from paired import Quartiles, paired
-from report import Report, Settings, Table
 
-from evoke.evolution.problem import Points, Problem
-from evoke.evolution.workers import evaluator
-from evoke.sequences.containers import as_sequences
-from evoke.sequences.prefixes import share_prefixes
+from harness import problems
+from harness.core import FloatArray, Problem, evaluator, shrunk
+from harness.paired import Quartiles, paired
+from harness.report import Report, Settings, Table, installed, skipped
 
-NOTE = """Wall time of a generation of 200 networks of the tuned preset's first population. Overhead: what a generation
-takes on two workers whose networks read a single step, less the time of that in this process. 1 worker is this
-process with every backend.""".replace("\n", " ")
+NOTE = """Wall time of one generation: the 200 networks of the tuned preset's first population. Overhead: the time of a
+generation whose networks read a single step on two workers, minus the same in this process. "1 worker" is this process,
+whatever the backend."""
 
-SIZES = """A generation of the same 200 networks on problems of one step that bring so many megabytes of rows along:
-every slice takes its problem with it.""".replace("\n", " ")
+SIZES = """A generation of the same 200 networks on problems of a single step that carry so many megabytes of rows:
+every slice of the generation is sent together with its problem."""
 
 
 @contextlib.contextmanager
@@ -46,7 +40,7 @@ def ray():
     ray.shutdown()
 
 
-# The cluster of a backend, and the package that it needs.
+# For each backend the cluster that it needs, and the package.
 BACKENDS = {
     "threading": (contextlib.nullcontext, "joblib"),
     "loky": (contextlib.nullcontext, "joblib"),
@@ -55,21 +49,13 @@ BACKENDS = {
 }
 
 
-def cheap(problem: Problem, n_rows: int = 0) -> Problem:
-    """The problem with one step that is worth evaluating, and so many rows more that nobody looks at."""
-    runs = share_prefixes(as_sequences([problem.runs.rows[:1]]))
-    runs = replace(runs, rows=np.concatenate([runs.rows, np.zeros((n_rows, problem.n_inputs))]))
-    points = Points(np.zeros(1, dtype=np.int64), np.ones(1), np.ones((len(problem.train.targets), 1)))
-    return replace(problem, runs=runs, train=points, validation=points)
-
-
-def run(settings: Settings) -> Report:
-    scaling = Table("Backends with two workers beside one", notes=[NOTE])
+def measure(settings: Settings) -> Report:
+    scaling = Table("Two workers beside one, by backend", notes=[NOTE])
     sizes = Table("Overhead by the size of the problem, ms", notes=[SIZES])
-    sent = {mb: cheap(problems.anbncn(4, 1.0), round(mb * 1e6 / 32)) for mb in ((0,) if settings.quick else (0, 1, 8))}
+    sent = {mb: shrunk(problems.anbncn(4, 1.0), round(mb * 1e6 / 32)) for mb in ((0,) if settings.quick else (0, 1, 8))}
     for name, (cluster, package) in BACKENDS.items():
-        if importlib.util.find_spec(package) is None:
-            scaling.notes.append(f"Skipped: {name}, as {package} is not installed.")
+        if not installed(package):
+            scaling.notes.append(skipped(name, package))
             continue
         with cluster(), parallel_config(name, n_jobs=2):
             for n_max in (4,) if settings.quick else (10, 20):
@@ -81,18 +67,18 @@ def run(settings: Settings) -> Report:
     return Report([scaling, sizes])
 
 
-def compare(problem: Problem, genomes: problems.FloatArray, repeats: int) -> dict[str, Quartiles]:
+def compare(problem: Problem, genomes: FloatArray, repeats: int) -> dict[str, Quartiles]:
     with evaluator(problem, 1, len(genomes)) as one, evaluator(problem, 2, len(genomes)) as two:
         times = paired({"one": lambda _: one(genomes), "two": lambda _: two(genomes)}, repeats)
     return {
         "1 worker, ms": Quartiles.of(1e3 * times.wall["one"]),
         "2 workers, ms": Quartiles.of(1e3 * times.wall["two"]),
         "1 / 2": times.speedup("one", "two")[0],
-        "overhead, ms": overhead(cheap(problem), genomes, repeats),
+        "overhead, ms": overhead(shrunk(problem), genomes, repeats),
     }
 
 
-def overhead(problem: Problem, genomes: problems.FloatArray, repeats: int) -> Quartiles:
+def overhead(problem: Problem, genomes: FloatArray, repeats: int) -> Quartiles:
     with evaluator(problem, 1, len(genomes)) as one, evaluator(problem, 2, len(genomes)) as two:
         times = paired({"one": lambda _: one(genomes), "two": lambda _: two(genomes)}, repeats)
     return Quartiles.of(1e3 * (times.wall["two"] - times.wall["one"]))

@@ -6,35 +6,32 @@ import warnings
 from collections.abc import Callable
 
 import numpy as np
-import problems
-import reference
-from paired import paired
-from report import Report, Settings, Table, Target
 
 from evoke import tasks
-from evoke.evolution.evaluation import evaluate
 from evoke.exceptions import SolverWarning
-from evoke.svm import _thundersvm
+from harness import core, problems, reference
+from harness.paired import paired
+from harness.report import Report, Settings, Table, Target
 
 EVOKE, THUNDERSVM, PLAIN = "evoke", "evoke with ThunderSVM", "NumPy + scikit-learn"
-PART = 8  # networks of a round: a block of the core
+PART = 8  # networks per round: a block of the core
 Evaluator = Callable[[np.ndarray], np.ndarray]
 
 
-def run(settings: Settings) -> Report:
+def measure(settings: Settings) -> Report:
     report = Report()
     speed = Table(
         "Evaluations, one core",
         notes=[
-            f"Ratios: median and quartiles of {settings.repeats} rounds, each on {PART} networks of 200. Milliseconds "
-            "an evaluation: all 200 networks in one call. Targets are judged by processor time."
+            f"Ratios: median and quartiles of {settings.repeats} rounds, each on {PART} of 200 networks. Milliseconds "
+            "per evaluation: all 200 networks in one call. Targets are judged by processor time."
         ],
     )
     agreement = Table(
         "Agreement of the errors with evoke",
         notes=[
-            "Difference of the summed hinge errors relative to their sum plus one, and of the numbers of wrong "
-            "decisions. Each decision is known to about tol only; ThunderSVM works in single precision."
+            "How far sums of hinge errors differ, relative to the sum plus one, and the numbers of wrong decisions. "
+            "Each decision is exact only to about tol; ThunderSVM works in single precision."
         ],
     )
     report.tables = [speed, agreement]
@@ -78,15 +75,15 @@ def make_evaluators(n_max: int, origin: str, tol: float = problems.TOL) -> dict[
     def plain(genomes):
         return np.array([reference.evaluate(g, X, y, n_max - n_max // 2, problems.GATE_BIAS, **svc) for g in genomes])
 
-    evaluators = {EVOKE: lambda genomes: evaluate(problem, genomes), PLAIN: plain}
-    if _thundersvm.available() and tol >= problems.TOL:
-        other = problems.with_solver(problem, "thundersvm")
-        evaluators[THUNDERSVM] = lambda genomes: evaluate(other, genomes)
+    evaluators = {EVOKE: lambda genomes: core.evaluate(problem, genomes), PLAIN: plain}
+    if core.thundersvm_available() and tol >= problems.TOL:
+        other = problems.anbncn(n_max, gamma, tol, "thundersvm")
+        evaluators[THUNDERSVM] = lambda genomes: core.evaluate(other, genomes)
     return evaluators
 
 
 def compare(where: str, n_max: int, origin: str, tol: float, genomes: np.ndarray) -> list[dict[str, object]]:
-    """A row for each other evaluator: how far its errors are from ours."""
+    """A row for each other evaluator: how far its errors differ from ours."""
     evaluators = make_evaluators(n_max, origin, tol)
     ours = evaluators[EVOKE](genomes)
     rows = []

@@ -1,15 +1,14 @@
-"""A whole evolution, as one run of the experiment on a^n b^n c^n has it."""
+"""A whole evolution: one run of the experiment on a^n b^n c^n."""
 
 from __future__ import annotations
 
-from paired import paired
-from report import Report, Settings, Table
-
 from evoke import EvokeClassifier, tasks
 from evoke.reproduce import PRESETS
+from harness.paired import paired
+from harness.report import Report, Settings, Table
 
 
-def run(settings: Settings) -> Report:
+def measure(settings: Settings) -> Report:
     n_max, n_generations = (4, 2) if settings.quick else (10, 50)
     X, y = tasks.anbncn(n_max)
     table = Table(

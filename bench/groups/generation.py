@@ -1,22 +1,19 @@
-"""A whole generation of evolution, from asking for networks to telling their fitness, with one and with two threads."""
+"""A whole generation, from asking for networks to telling their fitness, with one and with two threads."""
 
 from __future__ import annotations
 
-import machine
-import problems
-from paired import paired
-from report import Report, Settings, Table
-
 from evoke import ESP
-from evoke.evolution.workers import evaluator
 from evoke.reproduce import PRESETS
+from harness import machine, problems
+from harness.core import evaluator
+from harness.paired import paired
+from harness.report import Report, Settings, Table
 
-NOTE = """200 networks of the tuned preset. Wall time, since the threads share the work; two threads need two idle cores
-to gain.""".replace("\n", " ")
+NOTE = "200 networks of the tuned preset. Wall time, since the threads share the work; a gain needs two idle cores."
 
 
-def run(settings: Settings) -> Report:
-    table = Table("A generation, milliseconds of wall time", notes=[NOTE])
+def measure(settings: Settings) -> Report:
+    table = Table("One generation, milliseconds of wall time", notes=[NOTE])
     preset = PRESETS["tuned"]
     for n_max in (4,) if settings.quick else (10, 20):
         problem = problems.anbncn(n_max, problems.gamma_of("tuned"))
@@ -35,6 +32,6 @@ def run(settings: Settings) -> Report:
         table.rows.append({
             "N": n_max, "1 thread": times.seconds("one", 1e-3)[0], "2 threads": times.seconds("two", 1e-3)[0],
             "1 thread / 2 threads": times.speedup("one", "two")[0],
-            "microseconds a network": times.seconds("one", 1e-6 * engine.n_networks)[0],
+            "microseconds per network": times.seconds("one", 1e-6 * engine.n_networks)[0],
         })  # fmt: skip
     return Report([table])

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import numpy as np
-import operations
-import problems
-from paired import paired
-from report import Report, Settings, Table
 from sklearn.metrics.pairwise import rbf_kernel
 
-from evoke._core import qp
+from harness import core, operations, problems
+from harness.paired import paired
+from harness.report import Report, Settings, Table
 
-NOTE = """Each pair of rows counts once: we compute half of the matrix and mirror it, and copy it for the caller.
-Bandwidth: the bytes of the matrix, written once.""".replace("\n", " ")
+NOTE = """Each pair of rows counts once: we compute half of the matrix, mirror it and copy it for the caller. Bandwidth
+counts the bytes of the matrix, written once."""
 
 
-def run(settings: Settings) -> Report:
+def measure(settings: Settings) -> Report:
     table = Table("Kernel matrix exp(-gamma |x - z|^2), milliseconds", notes=[NOTE])
     for n, d in ((40, 5),) if settings.quick else ((50, 5), (175, 5), (475, 5), (2000, 5), (2000, 50), (5000, 5)):
         times = paired(make_candidates(n, d), min(settings.repeats, 5) if n > 1000 else settings.repeats)
@@ -32,7 +30,7 @@ def run(settings: Settings) -> Report:
 def make_candidates(n: int, d: int):
     X = problems.rows(n, d)
     return {
-        "evoke": lambda _: qp.gram(X, "rbf", problems.GAMMA, 0.0, 3),
+        "evoke": lambda _: core.gram(X, problems.GAMMA),
         "scikit-learn": lambda _: rbf_kernel(X, gamma=problems.GAMMA),
     }
 

@@ -7,29 +7,24 @@ from collections.abc import Callable, Iterable
 from functools import partial
 from typing import Any
 
-import lstm
 import numpy as np
-import problems
-import reference
 import sklearn.svm
-from paired import paired
-from report import Plot, Report, Settings, Table, Target, installed, skipped
 
-from evoke._core import qp
-from evoke.evolution.evaluation import evaluate
-from evoke.lstm import forward
-from evoke.svm import SVC, _thundersvm
+from evoke.svm import SVC
+from harness import core, forward, problems, reference
+from harness.paired import paired
+from harness.report import Plot, Report, Settings, Table, Target, installed, skipped
 
 Candidates = dict[str, Callable[[int], Any]]
 
 SINGLE = "; evoke and PyTorch in single precision"
 ROUNDS, LARGE = 3, 5000  # from LARGE rows on a single round, after two that warm up: ThunderSVM takes long
 LONGEST_FOR_PEERS = 20_000  # steps: beyond it, seconds
-NOTE = """Medians. The exponent is the slope of the logarithms over the upper half of the sizes, where what a call
-costs in any case has become small.""".replace("\n", " ")
+NOTE = """Medians. The exponent is the slope of the logarithms over the upper half of the sizes, where the fixed cost of
+a call has become small."""
 
 
-def run(settings: Settings) -> Report:
+def measure(settings: Settings) -> Report:
     quick, report = settings.quick, Report()
     for C in (1, 100):
         rows = grow(report, "rows", f"Rows of one classification machine, C = {C}, milliseconds",
@@ -38,7 +33,7 @@ def run(settings: Settings) -> Report:
         for size, row in zip(rows["size"], rows["ThunderSVM"], strict=True) if "ThunderSVM" in rows else ():
             label = f"ThunderSVM / evoke, SVC n={size}, C={C}"
             report.targets.append(Target.at_least(label, 1.0, row / rows["evoke"][rows["size"].index(size)]))
-    grow(report, "cells", f"Cells: {lstm.N_NETWORKS} networks, 175 steps, milliseconds{SINGLE}",
+    grow(report, "cells", f"Cells: {forward.N_NETWORKS} networks, 175 steps, milliseconds{SINGLE}",
          (2, 4) if quick else (2, 5, 10, 20, 50, 100), partial(cells, 2 if quick else 10))  # fmt: skip
     grow(report, "steps", f"Steps: one network of 5 cells, milliseconds{SINGLE}, NumPy in double",
          (50, 100) if quick else (1000, 10_000, 100_000, 1_000_000), steps)  # fmt: skip
@@ -92,30 +87,35 @@ def machines(C: float, n: int) -> Candidates:
         "evoke": lambda _: SVC(**shared).fit(X, y),
         "scikit-learn": lambda _: sklearn.svm.SVC(**shared).fit(X, y),
     }
-    if _thundersvm.available():
+    if core.thundersvm_available():
         candidates["ThunderSVM"] = lambda _: SVC(**shared, solver="thundersvm").fit(X, y)
     if n <= 5000:
-        candidates["kernel matrix of evoke"] = lambda _: qp.gram(X, "rbf", gamma, 0.0, 3)
+        candidates["kernel matrix of evoke"] = lambda _: core.gram(X, gamma)
     return candidates
 
 
 def cells(n_max: int, n_cells: int) -> Candidates:
-    X = next(iter(lstm.data(n_max < 10).values()))
-    genomes = lstm.networks(lstm.N_NETWORKS, problems.N_INPUTS, n_cells) / np.sqrt(n_cells)
-    candidates = {"evoke": lstm.ours_in(genomes, X, "float32"), "evoke in double": lambda _: forward(genomes, X)}
+    X = next(iter(forward.data(n_max < 10).values()))
+    genomes = forward.networks(forward.N_NETWORKS, problems.N_INPUTS, n_cells) / np.sqrt(n_cells)
+    candidates = evoke_in_both(genomes, X)
     if installed("torch"):
-        candidates["PyTorch"] = lstm.torch_candidates(genomes, X, "float32")["nn.LSTM for each network"]
+        candidates["PyTorch"] = forward.torch_candidates(genomes, X, "float32")["nn.LSTM for each network"]
     return candidates
 
 
+def evoke_in_both(genomes: np.ndarray, X: list[np.ndarray]) -> Candidates:
+    names = {"evoke": "float32", "evoke in double": "float64"}
+    return {name: forward.evoke_in(genomes, X, precision) for name, precision in names.items()}
+
+
 def steps(n_steps: int) -> Candidates:
-    genome = lstm.networks(1, problems.N_INPUTS, problems.N_CELLS)[0]
+    genome = forward.networks(1, problems.N_INPUTS, problems.N_CELLS)[0]
     x = np.random.default_rng(0).choice([-1.0, 1.0], (n_steps, problems.N_INPUTS))
-    candidates = {"evoke": lstm.ours_in(genome, [x], "float32"), "evoke in double": lambda _: forward(genome, x)}
+    candidates = evoke_in_both(genome, [x])
     if n_steps <= LONGEST_FOR_PEERS:
         candidates["NumPy"] = lambda _: reference.forward(genome, x, problems.GATE_BIAS)
         if installed("torch"):
-            theirs = lstm.torch_candidates(genome[None], [x], "float32")
+            theirs = forward.torch_candidates(genome[None], [x], "float32")
             candidates["PyTorch"] = theirs["nn.LSTM for each network"]
     return candidates
 
@@ -123,4 +123,4 @@ def steps(n_steps: int) -> Candidates:
 def population(n_max: int, n_networks: int) -> Candidates:
     problem = problems.anbncn(n_max, problems.gamma_of("paper"))
     genomes = np.resize(problems.networks(n_max, "paper"), (n_networks, problems.N_CELLS, 36))
-    return {"evoke": lambda _: evaluate(problem, genomes)}
+    return {"evoke": lambda _: core.evaluate(problem, genomes)}

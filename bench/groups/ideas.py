@@ -1,42 +1,34 @@
-"""What the ideas behind the speed of an evaluation are worth: the same errors without one of them."""
+"""What each idea that makes evaluations fast is worth: the same errors are computed without it."""
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
-import problems
-from paired import paired
-from report import Report, Settings, Table
 
-from evoke import tasks
-from evoke.evolution.evaluation import evaluate
-from evoke.evolution.problem import Points, Problem
-from evoke.sequences.containers import as_sequences
-from evoke.sequences.prefixes import Runs, share_prefixes
-from evoke.svm import solve
+from harness import core, problems
+from harness.core import FloatArray
+from harness.paired import paired
+from harness.report import Report, Settings, Table
 
-NOTE = """Ratios of processor time, 40 networks. "Points not merged": beginnings are shared, but every step is a point
-of the readout. "Nothing shared": every string runs from its start, so that no two points are one. "One network a
-call": seven of eight lanes idle, and every call sets up its memory.""".replace("\n", " ")
+NOTE = """Ratios of processor time, 40 networks. "Points not merged": strings share their beginnings, but every step is
+a point of the readout. "Nothing shared": every string is read from its start, so that no two points are the same. "One
+network per call": seven of eight lanes are idle, and every call sets up its memory."""
 
 
-def run(settings: Settings) -> Report:
-    table = Table("Evaluations without one idea, beside all of them", notes=[NOTE])
-    for n_max in (4,) if settings.quick else (10, 20):
-        for origin in problems.ORIGINS:
-            genomes = problems.networks(n_max, origin, 2 if settings.quick else 50)[: 8 if settings.quick else 40]
-            candidates = make_candidates(n_max, origin, genomes)
-            times = paired(candidates, settings.repeats)
-            row = {"problem": f"N={n_max}, {origin}", "all, ms": times.seconds("all", len(genomes) / 1e3)[1]}
-            for name in list(candidates)[1:]:
-                row[name] = times.speedup(name, "all")[1]
-            table.rows.append(row)
+def measure(settings: Settings) -> Report:
+    table = Table("Evaluations without one idea, beside those with all", notes=[NOTE])
+    for n_max, origin, _, genomes in problems.some_evaluations(settings.quick, 8 if settings.quick else 40):
+        candidates = make_candidates(n_max, problems.gamma_of(origin), genomes)
+        times = paired(candidates, settings.repeats)
+        row = {"problem": f"N={n_max}, {origin}", "all, ms": times.seconds("all", len(genomes) / 1e3)[1]}
+        table.rows.append(row | {name: times.speedup(name, "all")[1] for name in candidates if name != "all"})
     return Report([table, solver(settings)])
 
 
 def solver(settings: Settings) -> Table:
-    """What the solver does by itself, to be held against a build without its Newton steps (docs/performance.md)."""
+    """The solver alone, to be compared with a build without its Newton steps (docs/performance.md)."""
     table = Table("The solver: C-SVC on 200 rows, RBF kernel, tol=1e-3", notes=["Four problems."])
     for C in (1e2,) if settings.quick else (1e2, 1e4, 1e6):
         made = [problems.tanh_features(200, seed) for seed in range(4)]
@@ -50,40 +42,17 @@ def solver(settings: Settings) -> Table:
     return table
 
 
-def train(X, y, gamma, C):
-    sign = np.where(y > 0, 1.0, -1.0)
-    kernel = {"kernel": "rbf", "gamma": gamma, "coef0": 0.0, "degree": 3}
-    return solve(
-        X, sign, np.minimum(0.0, sign * C), np.maximum(0.0, sign * C), epsilon=0.0, tol=problems.TOL, max_iter=-1,
-        solver="native", **kernel,
-    )  # fmt: skip
+def train(X: FloatArray, y: FloatArray, gamma: float, C: float) -> Any:
+    labels = np.where(y > 0, 1.0, -1.0)
+    return core.solve_machine(X, labels, *core.boxes(labels, C), gamma=gamma, tol=problems.TOL)
 
 
-def make_candidates(n_max: int, origin: str, genomes: np.ndarray):
-    problem = problems.anbncn(n_max, problems.gamma_of(origin))
-    single, apart = not_merged(problem, n_max, shared=True), not_merged(problem, n_max, shared=False)
+def make_candidates(n_max: int, gamma: float, genomes: FloatArray) -> dict[str, Callable[[int], FloatArray]]:
+    problem = problems.anbncn(n_max, gamma)
+    unmerged, unshared = (problems.anbncn(n_max, gamma, merged=False, shared=shared) for shared in (True, False))
     return {
-        "all": lambda _: evaluate(problem, genomes),
-        "points not merged": lambda _: evaluate(single, genomes),
-        "nothing shared": lambda _: evaluate(apart, genomes),
-        "one network a call": lambda _: np.concatenate([evaluate(problem, genome[None]) for genome in genomes]),
+        "all": lambda _: core.evaluate(problem, genomes),
+        "points not merged": lambda _: core.evaluate(unmerged, genomes),
+        "nothing shared": lambda _: core.evaluate(unshared, genomes),
+        "one network per call": lambda _: np.concatenate([core.evaluate(problem, genome[None]) for genome in genomes]),
     }
-
-
-def not_merged(problem: Problem, n_max: int, *, shared: bool) -> Problem:
-    """The problem with one point for every step, and without shared beginnings unless `shared`."""
-    X, y = tasks.anbncn(n_max)
-    sequences = as_sequences(X)
-    alone = np.full(n_max, -1, dtype=np.int64)
-    apart = Runs(
-        sequences.rows, np.stack([sequences.offsets[:-1], sequences.offsets[1:], alone, alone]),
-        np.arange(len(sequences.rows)),
-    )  # fmt: skip
-    runs = share_prefixes(sequences) if shared else apart
-    targets = (2.0 * np.concatenate(y) - 1.0).T
-    cut = sequences.offsets[n_max - n_max // 2]
-    train, validation = (
-        Points(runs.row_of[part], np.ones(len(runs.row_of[part])), np.ascontiguousarray(targets[:, part]))
-        for part in (slice(cut), slice(cut, None))
-    )
-    return replace(problem, runs=runs, train=train, validation=validation)

@@ -1,24 +1,23 @@
-"""The least-squares solve: `evoke.svm.LSSVR` beside `scipy.linalg.solve` of the same system."""
+"""The least-squares solve: `evoke.svm.LSSVR` beside `scipy.linalg.solve` on the same system."""
 
 from __future__ import annotations
 
 import numpy as np
-import operations
-import problems
 import scipy.linalg
-from paired import paired
-from report import Report, Settings, Table
 from sklearn.metrics.pairwise import rbf_kernel
 
 from evoke.svm import LSSVR
+from harness import operations, problems
+from harness.paired import paired
+from harness.report import Report, Settings, Table
 
 C = 100.0
-NOTE = """Both build the kernel matrix; SciPy's solver is told that it is positive definite, and solves for the values
-and a column of ones, as we do. LAPACK alone is the solve without the kernel matrix. Operations: kernel matrix and
-Cholesky factor.""".replace("\n", " ")
+NOTE = """Both build the kernel matrix. SciPy's solver assumes a positive definite matrix and solves for the values and
+a column of ones, as we do. "LAPACK alone" solves without building the kernel matrix. Operations counted: the kernel
+matrix and the Cholesky factor."""
 
 
-def run(settings: Settings) -> Report:
+def measure(settings: Settings) -> Report:
     table = Table("Least-squares machine with one output, milliseconds", notes=[NOTE])
     for n in (40,) if settings.quick else (50, 175, 475, 1000, 3000):
         times = paired(make_candidates(n), min(settings.repeats, 3) if n > 1000 else settings.repeats)

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import numpy as np
-import operations
-from paired import paired
-from report import Report, Settings, Table
 
-from evoke._core.mutation import add_cauchy
+from harness import operations
+from harness.core import add_cauchy
+from harness.paired import paired
+from harness.report import Report, Settings, Table
 
-NOTE = "Operations: those of tan(pi x), two that make its argument and two that add it; random bits are not counted."
+NOTE = "Operations counted: tan(pi x), two for its argument and two to add it. Random bits are not counted."
 
 
-def run(settings: Settings) -> Report:
-    table = Table("Cauchy noise added in place: nanoseconds a weight", notes=[NOTE])
+def measure(settings: Settings) -> Report:
+    table = Table("Cauchy noise added in place: nanoseconds per weight", notes=[NOTE])
     for shape in ((10, 36),) if settings.quick else ((10, 36), (40, 36), (40, 240)):
         times = paired(make_candidates(shape), settings.repeats)
         size = shape[0] * shape[1]

@@ -6,28 +6,25 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-import peer
-from report import Report, Settings
 from sklearn.svm import SVC
 
 from evoke import EvokeClassifier, tasks
 from evoke.reproduce import PRESETS
+from harness import peer
+from harness.report import Report, Settings
 
 N_MAX, TEST_MAX = 10, 1000
 NOTE = f"""The result is the largest m such that every string n = 1..m is accepted, up to {TEST_MAX:,}; more is better.
-Trained on n = 1..{N_MAX}; evoke and PI-Evolino (`readout="pinv"`) learn their readouts on the first half of them and
-evolve on all. A window shows a machine the last steps only, and must fail where what is to come depends on more. MB is
-the largest memory of the process, libraries included; parameters are the numbers that a model decides by. The LSTMs are
-described in `bench/gradient.py`; the seeds of the classic one share the time of a run.""".replace("\n", " ")
+Trained on n = 1..{N_MAX}; evoke and PI-Evolino (`readout="pinv"`) train their readouts on the first half of them and
+evolve on all. A window shows a machine only the last steps, so it must fail where the next symbol depends on earlier
+ones. MB is the largest memory of the process, libraries included. Parameters are the numbers that a model decides by.
+The LSTMs trained by gradient are described in `bench/harness/gradient.py`; the seeds of the classic one are trained
+together, and each counts an equal share of the time."""
 
 
-def run(settings: Settings) -> Report:
+def measure(settings: Settings) -> Report:
     title = f"a^n b^n c^n, trained on n = 1..{3 if settings.quick else N_MAX}: strings accepted"
-    table = peer.table("peers_anbncn", title, NOTE, METHODS, settings.quick)
-    best = max(row["median"] for row in table.rows)
-    leaders = ", ".join(row["method"] for row in table.rows if row["median"] == best)
-    table.notes.append(f"Best: {leaders}, median {best:g}.")
-    return Report([table])
+    return Report([peer.table(__name__, title, NOTE, METHODS, settings.quick, max)])
 
 
 def evolved(preset: str, readout: str, seeds: list[int], quick: bool) -> tuple[list[dict[str, Any]], int]:
@@ -41,7 +38,7 @@ def evolved(preset: str, readout: str, seeds: list[int], quick: bool) -> tuple[l
 
 
 class Window:
-    """A support vector machine for each output that sees the last `width` steps; before the start they are zero."""
+    """A support vector machine for each output that sees the last `width` steps, zeros before the start."""
 
     def __init__(self, width: int):
         self.width = width
@@ -62,12 +59,12 @@ class Window:
 def window(width: int, seeds: list[int], quick: bool) -> tuple[list[dict[str, Any]], int]:
     X, y = tasks.anbncn(3 if quick else N_MAX)
     made, model = peer.timed(seeds[0], lambda: Window(width).fit(X, y))
-    size = sum(m.support_vectors_.size + m.dual_coef_.size + 1 for m in model.machines)
+    size = sum(map(peer.size_of_machine, model.machines))
     return [made | {"result": tasks.anbncn_accepted(model, 3 * N_MAX)}], size
 
 
 def gradient(name: str, seeds: list[int], quick: bool) -> tuple[list[dict[str, Any]], int]:
-    import gradient
+    from harness import gradient
 
     return getattr(gradient, name)(seeds, quick)
 

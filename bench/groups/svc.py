@@ -1,4 +1,4 @@
-"""Single support vector machines: `evoke.svm.SVC` beside `sklearn.svm.SVC` and ThunderSVM, fit only."""
+"""Training single support vector machines: `evoke.svm.SVC` beside `sklearn.svm.SVC` and ThunderSVM."""
 
 from __future__ import annotations
 
@@ -6,17 +6,16 @@ import warnings
 from functools import partial
 
 import numpy as np
-import problems
-import reference
 import sklearn.svm
-from paired import paired
-from report import Report, Settings, Table, Target
 from sklearn.svm import _libsvm
 
 from evoke.exceptions import SolverWarning
-from evoke.svm import SVC, _thundersvm, solve
+from evoke.svm import SVC
+from harness import core, problems, reference
+from harness.paired import paired
+from harness.report import Report, Settings, Table, Target
 
-# rows, C, the problems, how many, and the speed-up over scikit-learn that is promised
+# rows, C, the problems, how many, and the speed-up over scikit-learn that we want to reach
 CASES = (
     (50, 100.0, ("tanh_features", "activations"), 8, 10),
     (175, 100.0, ("tanh_features", "activations"), 8, 6),
@@ -30,18 +29,18 @@ LARGEST_FOR_THUNDERSVM = 475
 ESTIMATORS = {"evoke": SVC, "sklearn": sklearn.svm.SVC}
 
 
-def run(settings: Settings) -> Report:
+def measure(settings: Settings) -> Report:
     speed = Table(
         "Training of one machine, RBF kernel, tol=1e-3",
         notes=[
-            "Processor time. 'core' is `evoke.svm.solve`, 'libsvm' the function of scikit-learn that calls LIBSVM: "
-            "both without the checks of an estimator. The advantage is that of the dual objective over "
+            "Processor time. 'core' is `evoke.svm.solve`, 'libsvm' the function of scikit-learn that calls LIBSVM, "
+            "both without the checks of an estimator. The advantage is how much higher evoke's dual objective is than "
             "scikit-learn's, relative, in the worst of the problems."
         ],
     )
     quality = Table(
-        "Dual objectives reached (to be maximised) and gaps to the primal, in double precision",
-        notes=["Every problem on its own: seed, objective and gap of evoke, then of scikit-learn."],
+        "Dual objectives reached (higher is better) and their gaps to the primal, in double precision",
+        notes=["One row per problem: its seed, objective and gap of evoke, then of scikit-learn."],
     )
     report = Report([speed, quality])
     for n, C, names, n_problems, wanted in QUICK if settings.quick else CASES:
@@ -73,36 +72,29 @@ def run(settings: Settings) -> Report:
 
 
 def make_candidates(made, C):
-    """Training functions of the number of the problem."""
+    """Functions that train on the problem of a number."""
 
-    def fit(machines, k):
-        X, y, _ = made[k % len(made)]
-        machines[k % len(made)].fit(X, y)
-
-    def core(k):
+    def solve(k):
         X, y, gamma = made[k % len(made)]
-        box = np.where(y == 1, C, 0.0)
-        solve(
-            X, 2.0 * y - 1.0, box - C, box, kernel="rbf", gamma=gamma, coef0=0.0, degree=3, epsilon=0.0,
-            tol=problems.TOL, max_iter=-1, solver="native",
-        )  # fmt: skip
+        labels = 2.0 * y - 1.0
+        core.solve_machine(X, labels, *core.boxes(labels, C), gamma=gamma, tol=problems.TOL)
 
     def libsvm(k):
         X, y, gamma = made[k % len(made)]
         _libsvm.fit(X, y.astype(np.float64), kernel="rbf", gamma=gamma, C=C, tol=problems.TOL, cache_size=200)
 
     makers = dict(ESTIMATORS)
-    if _thundersvm.available() and len(made[0][0]) <= LARGEST_FOR_THUNDERSVM and C <= 1e4:
+    if core.thundersvm_available() and len(made[0][0]) <= LARGEST_FOR_THUNDERSVM and C <= 1e4:
         makers["thundersvm"] = partial(SVC, solver="thundersvm")
     machines = {
         name: [make(C=C, gamma=gamma, tol=problems.TOL) for _, _, gamma in made] for name, make in makers.items()
     }
-    candidates = {name: partial(fit, own) for name, own in machines.items()}
-    return candidates | {"core": core, "libsvm": libsvm}
+    candidates = {name: partial(problems.fit, own, made) for name, own in machines.items()}
+    return candidates | {"core": solve, "libsvm": libsvm}
 
 
 def compare(made, C, label):
-    """(evoke - scikit-learn) / scikit-learn of the dual objectives, and a row a problem with objectives and gaps."""
+    """(evoke - scikit-learn) / scikit-learn of the dual objectives, and per problem a row of objectives and gaps."""
     advantages, rows = [], []
     for seed, (X, y, gamma) in enumerate(made):
         row = {"problem": label, "seed": seed}

@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-import machine
-from paired import paired
-from report import Report, Settings, Table, Target
-
 from evoke import EvokeClassifier, tasks
 from evoke.reproduce import PRESETS
+from harness import machine
+from harness.paired import paired
+from harness.report import Report, Settings, Table, Target
 
-NOTE = """Wall time, and what two threads cost in processor time. The ratio of wall times needs two idle cores: see the
-load of the machine.""".replace("\n", " ")
+NOTE = """Wall time, and what two threads cost in processor time. The ratio of the wall times means something only if
+two cores are idle; see the load of the machine."""
 
 
-def run(settings: Settings) -> Report:
+def measure(settings: Settings) -> Report:
     table = Table("`EvokeClassifier.fit` with `n_jobs=2` beside `n_jobs=1`", notes=[NOTE])
     report = Report([table])
     if machine.describe()["cores"] < 2:
-        table.notes.append("Skipped: one core only.")
+        table.notes.append("Skipped: there is only one core.")
         return report
     for n_max, n_generations in ((4, 1),) if settings.quick else ((10, 20), (20, 8)):
         X, y = tasks.anbncn(n_max)

@@ -1,20 +1,22 @@
-"""Vector functions of the core beside those of NumPy and SciPy."""
+"""The core's vector functions beside those of NumPy and SciPy."""
 
 from __future__ import annotations
 
 import numpy as np
-import operations
-from paired import paired
-from report import Report, Settings, Table
 from scipy.special import expit
 
-from evoke._core import dispatch
+from harness import operations
+from harness.core import vector_function
+from harness.paired import paired
+from harness.report import Report, Settings, Table
 
 FUNCTIONS = {"exp": np.exp, "tanh": np.tanh, "logistic": expit, "tanpi": lambda x: np.tan(np.pi * x)}
 
+NOTE = "Uniform values between -8 and 8; for tanpi, tan(pi x), between -0.49 and 0.49."
 
-def run(settings: Settings) -> Report:
-    table = Table("Nanoseconds a value", notes=["Values are uniform, in [-8, 8] but for tanpi, tan(pi x)."])
+
+def measure(settings: Settings) -> Report:
+    table = Table("Nanoseconds per value", notes=[NOTE])
     for size in (64,) if settings.quick else (1_000, 100_000):
         for name in FUNCTIONS:
             x = values(name, size)
@@ -31,7 +33,7 @@ def run(settings: Settings) -> Report:
 
 
 def make_candidates(name: str, x: np.ndarray):
-    return {"evoke": lambda _: dispatch.apply(name, x), "peer": lambda _: FUNCTIONS[name](x)}
+    return {"evoke": lambda _: vector_function(name, x), "peer": lambda _: FUNCTIONS[name](x)}
 
 
 def values(name: str, size: int) -> np.ndarray:

@@ -1,37 +1,37 @@
-"""Machines of many rows: working sets beside all rows at once and scikit-learn."""
+"""Machines with many rows: working sets beside all rows at once and scikit-learn."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import contextmanager
 from functools import partial
 from typing import Any
 
 import numpy as np
-import problems
 import sklearn.svm
-from paired import paired
-from report import Report, Settings, Table
 
-from evoke.svm import SVC, SVR, _solve
+from evoke.svm import SVC, SVR
+from harness import problems
+from harness.core import all_rows_at_once
+from harness.paired import paired
+from harness.report import Report, Settings, Table
 
 SETS, AT_ONCE, THEIRS = "evoke", "all rows at once", "scikit-learn"
-LONGEST_C_FOR_THEIRS = 1e3  # half a minute beyond it
+LARGEST_C_FOR_THEIRS = 1e3  # beyond it, half a minute
 
 
-def run(settings: Settings) -> Report:
+def measure(settings: Settings) -> Report:
     table = Table(
-        "Seconds to train a machine of many rows",
+        "Seconds to train a machine with many rows",
         notes=[
-            "Processor time, one problem and run each. 'All rows at once' is how evoke works below 1,500 rows, with "
-            "more it works in sets. Noise: labels that have nothing to do with the rows, so that most of them are "
-            "support vectors. The gap is evoke's, of the objective."
+            "Processor time, each problem trained once. 'All rows at once' is how evoke works below 1,500 rows; with "
+            "more it takes one working set after the other. Noise: the labels are unrelated to the rows, so that most "
+            "rows are support vectors. The gap is evoke's, relative to the objective."
         ],
     )
     n = 1600 if settings.quick else 5000
     for label, make, C in cases(n, n if settings.quick else 10_000):
         candidates: dict[str, Callable[[int], Any]] = {SETS: make[0], AT_ONCE: partial(at_once, make[0])}
-        if C <= LONGEST_C_FOR_THEIRS:
+        if C <= LARGEST_C_FOR_THEIRS:
             candidates[THEIRS] = make[1]
         times = paired(candidates, 1)
         row: dict[str, Any] = {"problem": f"{label}, C={C:g}"} | {
@@ -71,14 +71,5 @@ def classifiers(X: Any, y: Any, C: float, gamma: float) -> Pair:
 
 
 def at_once(fit: Callable[[int], Any], k: int) -> Any:
-    with all_rows():
+    with all_rows_at_once():
         return fit(k)
-
-
-@contextmanager
-def all_rows():
-    usual, _solve.MANY_ROWS = _solve.MANY_ROWS, 2**62
-    try:
-        yield
-    finally:
-        _solve.MANY_ROWS = usual

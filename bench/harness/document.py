@@ -1,4 +1,4 @@
-"""The page of the documentation that shows the benchmarks, from what `run.py` measured."""
+"""The pages of the documentation that show the benchmarks and their targets, from what `run.py` measured."""
 
 from __future__ import annotations
 
@@ -7,46 +7,44 @@ import textwrap
 from pathlib import Path
 from typing import Any
 
-from report import Plot, Report, Table
+from harness.report import Plot, Report, markdown_table, skipped, target_rows
 
 INTRODUCTION = """\
-Written by `python bench/run.py --json FILE --report DIR`, all in one run on one machine; `--from FILE` makes the same
-page of numbers that were measured before. Not edited by hand.
+Written by `python bench/run.py --json FILE --report DIR`, which measured everything on one machine, one group after the
+other. `--from FILE` writes the same page from numbers measured before. Do not edit it by hand.
 
 How to read it:
 
-- Candidates are called in turn, in another order in each round, on the same data. A cell is the median and, in
-  brackets, the quartiles of the rounds. "A / evoke" is the ratio of the times of a pair: how many times faster than A
-  evoke is; below 1, A is the faster one.
-- Times are processor time, which other programs disturb least, except where wall time is named. One core, one thread,
-  but for what is said to have two.
-- "Of the limit" is the share of what one core of this machine reached in this run: operations a second of a large
-  product of matrices by BLAS, bytes a second of `z = x + y` in memory. Functions are counted with the operations that
-  our versions of them take (`bench/operations.py`), a fused multiply-add as two, a division as one. So a share says how
-  busy the arithmetic units are with arithmetic that has to be done; a division counts once and costs far more.
+- The candidates are called in turn on the same data, in a new order in each round. A cell gives the median of the
+  rounds and, in brackets, their quartiles. "A / evoke" is the ratio of the two times in a round: how many times faster
+  evoke is than A. Below 1, A is faster.
+- Times are processor time, which other programs disturb least, unless the text says wall time. Everything uses one core
+  and one thread, unless the text says two.
+- "Of the limit" is the share of what one core of this machine can reach: operations per second in a large matrix
+  product by BLAS, bytes per second in `z = x + y` in memory. A function counts as the operations that our version of it
+  takes (`bench/harness/operations.py`), a fused multiply-add as two, a division as one. So the share says how busy the
+  arithmetic units are with necessary work. A division counts once but costs far more.
 """
 
-CHAPTERS = {
-    "vecmath": "Vector functions", "lstm": "Forward pass", "mutation": "Mutation", "gram": "Kernel matrix",
-    "svc": "Classification machines", "svr": "Regression machines",
-    "working_sets": "Machines of many rows", "lssvm": "Least-squares machines",
-    "evaluation": "Evaluation of a network", "generation": "A generation, one and two threads",
-    "growth": "How cost grows", "memory": "Memory", "peers_anbncn": "The string task: what else one could use",
-    "peers_sines": "The sine task: what else one could use", "real_data": "Real data: what else one could use",
-    "ideas": "What single ideas are worth",
-    "simd": "Instruction sets", "breakdown": "Parts of an evaluation", "threads": "Two threads",
-    "evolution": "A whole evolution", "sines": "Readouts of the sine task", "backends": "Backends",
-}  # fmt: skip
+TARGETS_TITLE = "Appendix for developers: targets of the benchmarks"
+TARGETS_INTRODUCTION = """\
+The targets that the developers of evoke set themselves, beside what was measured for [the benchmarks](benchmarks.md).
+Written together with that page by `python bench/run.py --report DIR`. Do not edit it by hand.
+"""
 
 
-def write(record: dict[str, Any], folder: Path) -> None:
-    """benchmarks.md and figures/bench-*.png; plots are left out where matplotlib is not installed."""
+def write(record: dict[str, Any], chapters: dict[str, str], folder: Path) -> None:
+    """Write benchmarks.md, benchmarks_targets.md and figures/bench-*.png; without matplotlib no plots.
+
+    `chapters` gives the title of each group.
+    """
     (folder / "figures").mkdir(parents=True, exist_ok=True)
     reports = {name: Report.of(measured) for name, measured in record["benchmarks"].items()}
     for report in reports.values():
         for plot in report.plots:
             draw(plot, folder / figure(plot))
-    (folder / "benchmarks.md").write_text(page(record, reports), encoding="utf-8")
+    (folder / "benchmarks.md").write_text(page(record, chapters, reports), encoding="utf-8")
+    (folder / "benchmarks_targets.md").write_text(targets_page(reports), encoding="utf-8")
 
 
 def head(record: dict[str, Any]) -> str:
@@ -58,23 +56,27 @@ def head(record: dict[str, Any]) -> str:
     return "\n".join(["# Benchmarks", "", *(f"- {name}: {value}" for name, value in facts.items())])
 
 
-def page(record: dict[str, Any], reports: dict[str, Report]) -> str:
+def page(record: dict[str, Any], chapters: dict[str, str], reports: dict[str, Report]) -> str:
     parts = [head(record), "", INTRODUCTION]
     if record["quick"]:
-        parts.append("**Smallest sizes: these numbers show that all of it runs, and nothing else.**\n")
+        parts.append("**Smallest sizes: these numbers show that everything works, and nothing else.**\n")
     load = max(max(measured["load"]) for measured in record["benchmarks"].values())
     cores = record["machine"]["cores"]
-    parts.append(f"The largest load of the machine during the run was {load:.1f} on {cores} cores.\n")
-    parts.append(f"## Where a peer wins\n\n{peers_ahead(reports)}\n")
-    parts.append(f"## Targets\n\n{targets(reports)}\n")
+    parts.append(f"While it was measured, the load of the machine was at most {load:.1f}, on {cores} cores.\n")
+    parts.append(f"## Where another method wins\n\n{others_ahead(chapters, reports)}\n")
     for name, report in reports.items():
-        parts.append(f"## {CHAPTERS[name]}\n\n{Report(report.tables).markdown()}")
+        parts.append(f"## {chapters[name]}\n\n{Report(report.tables).markdown()}")
         parts += [f"![{plot.title}]({figure(plot)})\n" for plot in report.plots]
+    parts.append("## Targets\n\nWhich of our own targets these numbers meet: [appendix](benchmarks_targets.md).\n")
     return "\n".join(parts)
 
 
-def peers_ahead(reports: dict[str, Report]) -> str:
-    """The rows in which a ratio to evoke is below 1, from all tables, and the notes that name another best method."""
+def targets_page(reports: dict[str, Report]) -> str:
+    return f"# {TARGETS_TITLE}\n\n{TARGETS_INTRODUCTION}\n{targets(reports)}"
+
+
+def others_ahead(chapters: dict[str, str], reports: dict[str, Report]) -> str:
+    """The rows of all tables in which a ratio to evoke is below 1, and the notes that name another best method."""
     found = []
     for name, report in reports.items():
         for table in report.tables:
@@ -83,9 +85,9 @@ def peers_ahead(reports: dict[str, Report]) -> str:
                 for column, value in row.items():
                     ratio = median(value)
                     if re.search(r" / (evoke|core)\b", column) and ratio is not None and ratio < 1.0:
-                        found.append(f"- {CHAPTERS[name]}: {label}: {column} = {ratio:.2g}")
+                        found.append(f"- {chapters[name]}: {label}: {column} = {ratio:.2g}")
             found += [
-                f"- {CHAPTERS[name]}: {table.title}: {note}"
+                f"- {chapters[name]}: {table.title}: {note}"
                 for note in table.notes
                 if note.startswith("Best: ") and "evoke" not in note
             ]
@@ -105,15 +107,11 @@ def median(value: Any) -> float | None:
 
 
 def targets(reports: dict[str, Report]) -> str:
-    rows = [
-        {"target": t.what, "wanted": t.wanted, "measured": t.measured, "met": "yes" if t.met else "**no**"}
-        for report in reports.values()
-        for t in sorted(report.targets, key=lambda t: t.met)
-    ]
-    if not rows:
-        return "None in these groups."
-    missed = sum(row["met"] != "yes" for row in rows)
-    return f"{len(rows) - missed} of {len(rows)} are met.\n" + Table("", rows).markdown().removeprefix("### \n")
+    """All targets in one table, group by group, the missed ones of a group first."""
+    found = [t for report in reports.values() for t in sorted(report.targets, key=lambda t: t.met)]
+    if not found:
+        return "These groups have no targets.\n"
+    return f"{sum(t.met for t in found)} of {len(found)} are met.\n\n{markdown_table(target_rows(found))}\n"
 
 
 def figure(plot: Plot) -> str:
@@ -124,7 +122,7 @@ def draw(plot: Plot, path: Path) -> None:
     try:
         from matplotlib.figure import Figure
     except ImportError:
-        print(f"Skipped: {path.name}, as matplotlib is not installed.")
+        print(skipped(path.name, "matplotlib"))
         return
     axes = (drawing := Figure(figsize=(6.4, 4.0), layout="constrained")).subplots()
     for label, (x, y) in plot.lines.items():

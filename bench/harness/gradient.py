@@ -1,14 +1,14 @@
 """LSTMs trained by gradient on a^n b^n c^n, in PyTorch: the classic setting and a modern one.
 
-Classic: after Gers and Schmidhuber (2001), as far as it is known to us: two cells with peepholes, outputs between -1
-and 1, squared error, gradient descent with rate 1e-5 and momentum 0.99. They needed 54,000 strings on average and
-reached n = 28; here it is 80,000. All ten strings make a step, their gradients added; at so small a rate that is what
-string after string does. The biases of the gates, which we do not know, start at -1 (input), 1 (forget) and -1
-(output). The seeds are trained side by side.
+Classic: after Gers and Schmidhuber (2001), as far as we know it: two cells with peepholes, outputs between -1 and 1,
+squared error, gradient descent with rate 1e-5 and momentum 0.99. They needed 54,000 strings on average and reached
+n = 28; here it is 80,000 strings. Each step adds the gradients of all ten strings, which at so small a rate amounts to
+one string after the other. We do not know their initial gate biases; ours are -1 (input), 1 (forget) and -1 (output).
+The seeds are trained side by side.
 
 Modern: `nn.LSTM` of ten cells and a linear layer, cross entropy, Adam with a rate that falls to 0 along a cosine,
-clipped gradients. The first rate and the number of cells are the best of four pairs tried on seed 1000: no thorough
-search.
+clipped gradients. The initial rate and the number of cells are the best of four pairs tried on seed 1000, which is not
+a thorough search.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from typing import Any
 import numpy as np
 import torch
 from torch import nn
-from torch_lstm import padded
 
 from evoke import tasks
+from harness.torch_lstm import padded
 
 N_MAX, TEST_MAX = 10, 1000
 CLASSIC_STEPS, MODERN_STEPS = 8000, 2000
@@ -29,14 +29,14 @@ N_CELLS, RATE = 10, 0.01
 
 
 def training(n_max: int) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-    """Inputs and targets (n_max, longest, 4), and which steps there are (n_max, longest, 1)."""
+    """Inputs and targets (n_max, longest, 4), and 1 for every step that exists (n_max, longest, 1)."""
     X, y = tasks.anbncn(n_max)
     there = padded([np.ones((len(x), 1)) for x in X], torch.float32)
     return padded(X, torch.float32), padded(y, torch.float32), there
 
 
 class Decider:
-    """Anything that gives decisions of padded sequences, as `evoke.tasks` asks for them."""
+    """What decides padded sequences, in the form that `evoke.tasks` expects."""
 
     def __init__(self, decide):
         self.decide = decide

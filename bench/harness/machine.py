@@ -16,13 +16,13 @@ from threadpoolctl import threadpool_info
 
 from evoke import show_config
 
-# Force OpenBLAS into kernels of an older processor, or into other block sizes than its own.
+# Make OpenBLAS use the code for an older processor, or other block sizes than its own.
 HANDICAPS = ("OPENBLAS_CORETYPE", "OPENBLAS_L2_SIZE")
 PEERS = ("thundersvm-cpu", "torch", "aeon", "reservoirpy", "statsmodels", "tslearn", "distributed", "ray")
 
 
 def drop_handicaps() -> None:
-    """Start this process anew without `HANDICAPS`, which OpenBLAS reads when it is loaded."""
+    """Restart this process without `HANDICAPS`, which OpenBLAS reads when it is loaded."""
     if any(name in os.environ for name in HANDICAPS):
         rest = {name: value for name, value in os.environ.items() if name not in HANDICAPS}
         os.execve(sys.executable, [sys.executable, *sys.orig_argv[1:]], rest)
@@ -38,7 +38,7 @@ def processor() -> str:
 
 
 def load() -> float:
-    """Processes that ran or waited, mean of the last minute; more than the cores means that they had to share."""
+    """Processes that ran or waited, mean of the last minute. If it exceeds the cores, they had to share them."""
     return os.getloadavg()[0]
 
 
@@ -67,11 +67,11 @@ def _version(package: str) -> str | None:
 
 
 def peaks(quick: bool) -> dict[str, float]:
-    """What one core can do: floating-point operations and bytes a second, each the best of several tries.
+    """What one core can do: floating-point operations and bytes per second, each the best of several tries.
 
-    Operations are those of a product of large matrices by the BLAS of SciPy, 2 n^3: no program of this machine comes
-    closer to its multiply-add units, which reach some per cent more. Bytes are those that `z = x + y` reads and writes
-    in memory beyond the caches, 24 a double; that a written line is read first is not counted.
+    The operations are those of a product of large matrices by SciPy's BLAS, 2 n^3. No program here comes closer to the
+    limit of the multiply-add units, which is a few per cent higher. The bytes are those that `z = x + y` reads and
+    writes in memory beyond the caches, 24 per double; that a written line is read first is not counted.
     """
     n, size = (128, 100_000) if quick else (1024, 8_000_000)
     a = np.asfortranarray(np.random.default_rng(0).random((n, n)))

@@ -1,8 +1,8 @@
-"""Floating-point operations of our kernels, for the share of the machine's limit that they reach.
+"""Floating-point operations of our functions, for the share of the machine's limit that they reach.
 
 Counted in csrc/vecmath.h, lstm.c and gram.c: additions, subtractions, multiplications and divisions as one, a fused
-multiply-add as two; comparisons, selections, shifts and loads as none. A peer that spends more operations on the same
-function is not counted with more: the operations are what the task asks for, as we do it.
+multiply-add as two; comparisons, selections, shifts and loads as none. If another library spends more operations on
+the same function, the count stays ours.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ FUNCTIONS = {"exp": EXP, "logistic": LOGISTIC, "tanh": TANH, "tanpi": TANPI}
 
 
 def lstm(n_inputs: int, n_cells: int) -> int:
-    """A step of one network: four sums of products a cell, three gates, two squashing functions, the state."""
+    """One step of one network: per cell four sums of products, three gates, two squashing functions, the state."""
     return n_cells * (4 * 2 * (n_inputs + n_cells) + 3 * LOGISTIC + 2 * TANH + 4)
 
 

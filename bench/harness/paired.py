@@ -1,4 +1,4 @@
-"""Paired timing: every round calls all candidates in turn, so that a change of the machine hits them all."""
+"""Paired timing: every round calls all candidates in turn, so that a change in the machine affects them all."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-SHORTEST = 0.005  # seconds that a measurement lasts at least; shorter candidates are called several times
+SHORTEST = 0.005  # seconds, the least duration of a measurement; shorter candidates are called several times
 
 
 @dataclass(frozen=True)
@@ -30,10 +30,10 @@ class Quartiles:
 
 @dataclass(frozen=True)
 class Times:
-    """Seconds a call of each candidate, one value a round.
+    """Seconds per call of each candidate, one value per round.
 
-    Wall time is what a user waits for. Processor time of the whole process is the same on a quiet machine for what runs
-    on one core, and changes less where other programs take the cores away.
+    Wall time is what a user waits for. The processor time of the whole process is the same on a quiet machine for what
+    uses one core, and changes less where other programs compete for the cores.
     """
 
     wall: dict[str, NDArray[np.float64]]
@@ -49,10 +49,10 @@ class Times:
 
 
 def paired(candidates: Mapping[str, Callable[[int], Any]], repeats: int, seed: int = 0) -> Times:
-    """Time candidates in `repeats` rounds, each round in another random order.
+    """Time the candidates in `repeats` rounds, each round in a new random order.
 
-    A candidate is called with the number of the round, by which it picks its data: all candidates of a round are to
-    work on the same. One call before the first round warms up, a second finds how many calls fill `SHORTEST`.
+    A candidate is called with the number of the round and picks its data by it, so that all candidates of a round work
+    on the same data. Before the first round, one call warms up and a second finds how many calls fill `SHORTEST`.
     """
     calls = {}
     for name, call in candidates.items():

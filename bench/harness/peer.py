@@ -1,46 +1,42 @@
-"""Methods on a task of the paper, each in a process of its own, so that its memory can be told."""
+"""Methods on a task, each in a process of its own, so that its memory can be measured."""
 
 from __future__ import annotations
 
 import importlib
 import json
-import subprocess
-import sys
 import time
 import warnings
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import numpy as np
-from memory import PRINT_PEAK
-from report import Table, installed, skipped
+
+from harness import programs
+from harness.report import Table, installed, skipped
 
 # (seeds, quick) -> runs, each with seed, result and seconds, and the number of parameters of a model
 Method = Callable[[list[int], bool], tuple[list[dict[str, Any]], int]]
 
-# argv: folder of the benchmarks, module, method, number of seeds
+# argv: module, method, number of seeds
 PROGRAM = """
 import importlib, json, sys, warnings
-sys.path.insert(0, sys.argv[1])
 from threadpoolctl import threadpool_limits
 warnings.simplefilter("ignore")
-method = importlib.import_module(sys.argv[2]).METHODS[sys.argv[3]][0]
+method = importlib.import_module(sys.argv[1]).METHODS[sys.argv[2]][0]
 with threadpool_limits(1):
-    print(json.dumps(method(list(range(int(sys.argv[4]))), False)))
+    print(json.dumps(method(list(range(int(sys.argv[3]))), False)))
 """
 
 
 def apart(module: str, method: str, n_seeds: int) -> dict[str, Any]:
     """A row of the table: the method in a process of its own."""
-    command = [sys.executable, "-c", PROGRAM + PRINT_PEAK, str(Path(__file__).parent), module, method, str(n_seeds)]
-    done = subprocess.run(command, check=True, capture_output=True, text=True)
-    (runs, n_parameters), peak = map(json.loads, done.stdout.splitlines()[-2:])
-    return row(method, runs, n_parameters, peak * 1.024 / 1e3)
+    lines, megabytes = programs.printed_and_peak(PROGRAM, module, method, str(n_seeds))
+    runs, n_parameters = json.loads(lines[-1])
+    return row(method, runs, n_parameters, megabytes)
 
 
 def here(module: str, method: str) -> dict[str, Any]:
-    """A row of the quick table: the least that there is to do, in this process."""
+    """A row of the quick table: the smallest amount of work, in this process."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         runs, n_parameters = importlib.import_module(module).METHODS[method][0]([0, 1], True)
@@ -51,16 +47,21 @@ def row(method: str, runs: list[dict[str, Any]], n_parameters: int, megabytes: f
     results = [np.inf if run["result"] is None else float(run["result"]) for run in runs]  # None: it diverged
     return {
         "method": method, "seeds": len(runs), "median": float(np.median(results)), "least": min(results),
-        "most": max(results), "seconds a run": float(np.median([run["seconds"] for run in runs])),
+        "most": max(results), "seconds per run": float(np.median([run["seconds"] for run in runs])),
         "MB": megabytes, "parameters": n_parameters,
     }  # fmt: skip
 
 
 def timed(seed: int, run: Callable[[], Any]) -> tuple[dict[str, Any], Any]:
-    """Start of a run's record, and what the run gave."""
+    """The beginning of a run's record, and what `run` returned."""
     begin = time.perf_counter()
     value = run()
     return {"seed": seed, "seconds": time.perf_counter() - begin}, value
+
+
+def seeded(name: str) -> bool:
+    """Whether the result of the method of this name depends on the seed."""
+    return name.startswith(("evoke", "reservoirpy"))
 
 
 def size_of(model: Any) -> int:
@@ -70,17 +71,28 @@ def size_of(model: Any) -> int:
     return int(sum(np.size(part) for part in parts))
 
 
+def size_of_machine(machine: Any) -> int:
+    """The same for a machine of scikit-learn."""
+    return machine.support_vectors_.size + machine.dual_coef_.size + machine.intercept_.size
+
+
 def size_of_reservoir(reservoir: Any, readout: Any) -> int:
-    """The same of an echo state network of reservoirpy: weights that are not zero, and those that were trained."""
+    """The same for an echo state network of reservoirpy: weights that are not zero, and those that were trained."""
     return int(reservoir.W.nnz + reservoir.Win.nnz + readout.Wout.size + readout.bias.size)
 
 
-def table(module: str, title: str, note: str, methods: dict[str, tuple[Method, int, str | None]], quick: bool) -> Table:
-    """A row for each method: (function, seeds, package that it needs)."""
+def table(
+    module: str, title: str, note: str, methods: dict[str, tuple[Method, int, str | None]], quick: bool,
+    best: Callable[..., Any],
+) -> Table:  # fmt: skip
+    """A row for each method (function, seeds, package that it needs), and who is best, by `max` or `min`."""
     found = Table(title, notes=[note])
     for name, (_, n_seeds, package) in methods.items():
         if package is not None and not installed(package):
             found.notes.append(skipped(name, package))
         else:
             found.rows.append(here(module, name) if quick else apart(module, name, n_seeds))
+    median = best(row["median"] for row in found.rows)
+    leaders = "; ".join(row["method"] for row in found.rows if row["median"] == median)
+    found.notes.append(f"Best: {leaders}: median {median:.3g}.")
     return found

@@ -1,26 +1,23 @@
-"""The problems that are timed: a^n b^n c^n with networks of three origins, and single support vector machines."""
+"""The problems that are timed: a^n b^n c^n with networks from three sources, and single support vector machines."""
 
 from __future__ import annotations
 
 import functools
-from dataclasses import replace
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from evoke import ESP, EvokeClassifier, tasks
-from evoke.evolution.problem import Problem, merge_points
 from evoke.lstm import forward
-from evoke.readouts import SVMReadout
 from evoke.reproduce import PRESETS
-from evoke.sequences.containers import as_sequences
-from evoke.sequences.prefixes import share_prefixes
-
-FloatArray = NDArray[np.float64]
+from harness import core
+from harness.core import FloatArray
 
 N_INPUTS = 4
 N_CELLS, GATE_BIAS, C = (PRESETS["paper"][name] for name in ("n_cells", "gate_bias", "C"))
-# Where networks come from: the first generation of either preset, the last one of a run with the tuned preset.
+# Where networks come from: the first generation of a preset, or the last one of an evolution with the tuned preset.
 ORIGINS = ("paper", "tuned", "evolved")
 TOL = 1e-3
 TIGHT = 1e-6  # for comparing what is computed
@@ -31,16 +28,14 @@ def gamma_of(origin: str) -> float:
     return PRESETS["paper" if origin == "paper" else "tuned"]["gamma"]
 
 
-def anbncn(n_max: int, gamma: float, tol: float = TOL) -> Problem:
-    """The strings 1..n_max, the second half for validation, as `EvokeClassifier.fit` sets it up."""
+def anbncn(n_max: int, gamma: float, tol: float = TOL, solver: str = "native", **form: bool) -> core.Problem:
+    """The strings 1..n_max, the second half for validation, as `EvokeClassifier.fit` sets it up unless `form` differs.
+
+    `form` is that of `core.problem_of`.
+    """
     X, y = tasks.anbncn(n_max)
-    sequences = as_sequences(X)
-    runs = share_prefixes(sequences)
-    targets = 2.0 * np.concatenate(y) - 1.0
-    cut = sequences.offsets[n_max - n_max // 2]
-    train, validation = (merge_points(runs.row_of[part], targets[part]) for part in (slice(cut), slice(cut, None)))
-    readout = SVMReadout(gamma=gamma, C=C, tol=tol, solver="native")
-    return Problem(runs, train, validation, "lstm", GATE_BIAS, readout, "hinge", False)
+    shared = {"gate_bias": GATE_BIAS, "gamma": gamma, "C": C, "tol": tol, "solver": solver}
+    return core.problem_of(X, y, n_max - n_max // 2, **shared, **form)
 
 
 @functools.cache
@@ -55,8 +50,13 @@ def networks(n_max: int, origin: str, n_generations: int = 50) -> FloatArray:
     return engine[-1].ask()
 
 
-def with_solver(problem: Problem, solver: str) -> Problem:
-    return replace(problem, readout=replace(problem.readout, solver=solver))
+def some_evaluations(quick: bool, n_networks: int) -> list[tuple[int, str, core.Problem, FloatArray]]:
+    """N, origin, problem and that many genomes, for every origin; few where it is to be quick."""
+    return [
+        (n_max, origin, anbncn(n_max, gamma_of(origin)), networks(n_max, origin, 2 if quick else 50)[:n_networks])
+        for n_max in ((4,) if quick else (10, 20))
+        for origin in ORIGINS
+    ]
 
 
 def tanh_features(n: int, seed: int) -> tuple[FloatArray, NDArray[np.int64], float]:
@@ -70,7 +70,7 @@ def tanh_features(n: int, seed: int) -> tuple[FloatArray, NDArray[np.int64], flo
 
 
 def rows(n: int, d: int, seed: int = 0) -> FloatArray:
-    """Rows (n, d) like activations: within -1 and 1."""
+    """Rows (n, d) like activations: between -1 and 1."""
     return np.tanh(np.random.default_rng(seed).normal(size=(n, d)))
 
 
@@ -88,3 +88,9 @@ def activations(n: int, seed: int) -> tuple[FloatArray, NDArray[np.int64], float
     X, y = tasks.anbncn(range(11, 21) if n == 475 else range(1, 12))
     phi = np.concatenate(forward(networks(10, "paper")[seed], X))
     return phi[:n], np.concatenate(y)[:n, seed % 4], 0.25
+
+
+def fit(machines: Sequence[Any], problems: Sequence[tuple[Any, ...]], k: int) -> None:
+    """Train machine k on problem k, both counted round; a problem begins with its rows and their targets."""
+    X, y = problems[k % len(problems)][:2]
+    machines[k % len(machines)].fit(X, y)

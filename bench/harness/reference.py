@@ -1,4 +1,4 @@
-"""The same computations with NumPy and scikit-learn, as a user would write them."""
+"""What evoke computes, written with NumPy and scikit-learn as a user would do it."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
 from sklearn.metrics.pairwise import rbf_kernel
-from sklearn.svm import SVC
+from sklearn.svm import SVC, SVR
 
 FloatArray = NDArray[np.float64]
 
@@ -28,7 +28,7 @@ def forward(genome: FloatArray, x: FloatArray, gate_bias: tuple[float, float, fl
 
 
 def forward_population(genomes: FloatArray, x: FloatArray, gate_bias: tuple[float, float, float]) -> FloatArray:
-    """Activations (n_networks, T, H) of a population on one sequence, all networks at a time."""
+    """Activations (n_networks, T, H) of a population on one sequence, all networks at once."""
     n_networks, n_cells = genomes.shape[:2]
     weights = genomes.reshape(n_networks, n_cells, 4, -1).transpose(0, 2, 1, 3).reshape(n_networks, 4 * n_cells, -1)
     bias = np.repeat([0.0, *gate_bias], n_cells)
@@ -69,7 +69,7 @@ def evaluate(
 def dual_and_gap(
     machine: SVC, X: FloatArray, y: NDArray[np.int64], C: float, gamma: float
 ) -> tuple[float, float]:
-    """Dual objective of a fitted machine of two classes 0 and 1, in double precision, and its gap to the primal."""
+    """Dual objective of a machine fitted to classes 0 and 1, in double precision, and its gap to the primal."""
     beta = np.zeros(len(X))
     beta[machine.support_] = machine.dual_coef_[0]
     labels = 2.0 * y - 1.0
@@ -77,3 +77,11 @@ def dual_and_gap(
     loss = np.maximum(0.0, 1.0 - labels * (product + machine.intercept_[0])).sum()
     dual = labels @ beta - 0.5 * beta @ product
     return float(dual), float(0.5 * beta @ product + C * loss - dual)
+
+
+def dual_of_regression(machine: SVR, X: FloatArray, y: FloatArray) -> float:
+    """Dual objective of a fitted regression machine, which is maximised, in double precision."""
+    beta = np.zeros(len(y))
+    beta[machine.support_] = np.ravel(machine.dual_coef_)
+    K = rbf_kernel(X, gamma=machine.gamma)
+    return float(y @ beta - machine.epsilon * np.abs(beta).sum() - 0.5 * beta @ K @ beta)

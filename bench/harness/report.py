@@ -1,17 +1,18 @@
-"""What a benchmark hands back, and its Markdown."""
+"""What a group of benchmarks returns, and how it becomes Markdown."""
 
 from __future__ import annotations
 
 import importlib.util
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 
 @dataclass(frozen=True)
 class Settings:
-    """How much to measure: `quick` takes the smallest sizes, which says nothing but that everything runs.
+    """How much to measure: `quick` takes the smallest sizes, which shows that everything works and nothing else.
 
-    `flops` and `bandwidth` are the limits of one core of this machine, per second and in bytes per second
+    `flops` and `bandwidth` are the limits of one core of this machine, in operations and in bytes per second
     (`machine.peaks`).
     """
 
@@ -21,17 +22,17 @@ class Settings:
     bandwidth: float
 
     def of_flops(self, flops: float, seconds: float) -> str:
-        """What share of the limit so many operations in so many seconds are."""
+        """The share of the limit that so many operations in so many seconds are."""
         return f"{flops / seconds / self.flops:.0%}"
 
     def of_bandwidth(self, size: float, seconds: float) -> str:
-        """What share of the limit so many bytes in so many seconds are."""
+        """The share of the limit that so many bytes in so many seconds are."""
         return f"{size / seconds / self.bandwidth:.0%}"
 
 
 @dataclass(frozen=True)
 class Target:
-    """A number that was promised, and whether it was reached."""
+    """A number that we want to reach, and whether it was reached."""
 
     what: str
     wanted: str
@@ -49,9 +50,9 @@ class Target:
 
 @dataclass
 class Table:
-    """Rows with the same keys, which are the columns, of numbers, quartiles and text; notes stand below.
+    """Rows of numbers, quartiles and text, all with the same keys, which are the columns; the notes stand below.
 
-    A column named "A / evoke" is a ratio of times: below 1, A is the faster one.
+    A column named "A / evoke" is a ratio of times: below 1, A is faster.
     """
 
     title: str
@@ -59,11 +60,8 @@ class Table:
     notes: list[str] = field(default_factory=list)
 
     def markdown(self) -> str:
-        lines = [f"### {self.title}", ""]
-        if self.rows:
-            lines += [_line(self.rows[0]), _line(["---"] * len(self.rows[0]))]
-            lines += [_line(map(_cell, row.values())) for row in self.rows]
-        return "\n".join([*lines, *(f"\n{note}" for note in self.notes), ""])
+        lines = [f"### {self.title}", "", *([markdown_table(self.rows)] if self.rows else ())]
+        return "\n".join([*lines, *("\n" + " ".join(note.split()) for note in self.notes), ""])
 
 
 @dataclass
@@ -85,7 +83,7 @@ class Report:
 
     @classmethod
     def of(cls, record: dict[str, Any]) -> Report:
-        """The report whose `asdict` went into a file, with whatever else."""
+        """The report whose `asdict` was written to a file, perhaps with other keys."""
         return cls(
             [Table(**table) for table in record["tables"]],
             [Target(**target) for target in record["targets"]],
@@ -95,12 +93,20 @@ class Report:
     def markdown(self) -> str:
         parts = [table.markdown() for table in self.tables]
         if self.targets:
-            rows = [
-                {"target": t.what, "wanted": t.wanted, "measured": t.measured, "met": "yes" if t.met else "**no**"}
-                for t in self.targets
-            ]
-            parts.append(Table("Targets", rows).markdown())
+            parts.append(Table("Targets", target_rows(self.targets)).markdown())
         return "\n".join(parts)
+
+
+def target_rows(targets: Iterable[Target]) -> list[dict[str, Any]]:
+    return [
+        {"target": t.what, "wanted": t.wanted, "measured": t.measured, "met": "yes" if t.met else "**no**"}
+        for t in targets
+    ]
+
+
+def markdown_table(rows: Sequence[dict[str, Any]]) -> str:
+    lines = [rows[0], ["---"] * len(rows[0]), *(map(_cell, row.values()) for row in rows)]
+    return "\n".join(f"| {' | '.join(cells)} |" for cells in lines)
 
 
 def installed(package: str) -> bool:
@@ -108,12 +114,8 @@ def installed(package: str) -> bool:
 
 
 def skipped(what: str, package: str) -> str:
-    """The note of what is left out because a package is not there."""
+    """The note about what is left out because a package is missing."""
     return f"Skipped: {what}, as {package} is not installed."
-
-
-def _line(cells) -> str:
-    return f"| {' | '.join(cells)} |"
 
 
 def _cell(value: Any) -> str:

@@ -1,14 +1,14 @@
-"""Yearly sunspot numbers, 1700 to 2008: one step ahead, and 22 years on a method's own output. Used by `real_data.py`.
+"""Yearly sunspot numbers, 1700 to 2008: predicted one year ahead, and 22 years ahead from a method's own output.
 
-The split is that of the literature since Weigend, Huberman and Rumelhart (1990): 1700 to 1920 to learn from, 1921 to
-1955 and 1956 to 1979 to be predicted one year ahead; errors are mean squares divided by 1535, which is there the
-variance of 1700 to 1979 (it is 1496 in this edition of the series). We add 1980 to 2008. Nothing after 1920 is learned
-from.
+The split is that of the literature since Weigend, Huberman and Rumelhart (1990): methods learn from 1700 to 1920 and
+predict 1921 to 1955 and 1956 to 1979 one year ahead. Errors are mean squares divided by 1535, in the literature the
+variance from 1700 to 1979 (in this edition of the series it is 1496). We add 1980 to 2008. No method learns from
+anything after 1920.
 
-How settings are chosen: every method has a short list of candidates, among them the square root of the series in the
-place of the series. Each candidate learns from 1700 to 1840 and predicts the next 40 years, one year ahead, then learns
-from 1700 to 1880 and predicts the next 40; the least mean squared error wins, of equals the one named first. The
-candidates of evoke are the best of a random search by the same measure, which ends in 1920 too.
+How settings are chosen: every method has a short list of candidates, some of which take the square root of the series.
+Each candidate learns from 1700 to 1840 and predicts the next 40 years, one year ahead, then learns from 1700 to 1880
+and predicts the next 40. The least mean squared error wins, and among equals the one named first. The candidates for
+evoke are the best of a random search by the same measure, which ends in 1920 too.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-import peer
 
 from evoke import EvokeForecaster
+from harness import peer
 
 VARIANCE = 1535.0
 FIRST_YEAR = 1700
@@ -30,9 +30,10 @@ HORIZON = 22  # two cycles
 FIRST_CV_SEED = 1000  # the test uses 0, 1, ...
 CV_SEEDS = 2
 WASHOUT = 12  # years at the beginning that are neither trained on nor judged
+CRITERION, BEST = "nmse", min  # what settings are chosen by
 
-# One step ahead: the series -> predictions of every year. On its own output: (known years, n) -> the next n years.
-# How many numbers both are made with.
+# One year ahead: the series -> predictions of every year. From its own output: (known years, n) -> the next n years.
+# The number of parameters of both.
 Predictors = tuple[Callable[[np.ndarray], np.ndarray], Callable[[np.ndarray, int], np.ndarray], int]
 
 
@@ -56,7 +57,7 @@ def backward(z: np.ndarray, scale: str) -> np.ndarray:
 
 
 def lagged(z: np.ndarray, seed: int, *, lag: int) -> Predictors:
-    """The value of `lag` years ago."""
+    """The value `lag` years ago."""
     return (
         lambda z: np.concatenate([np.zeros(lag), z[:-lag]]),
         lambda known, n: np.resize(known[-lag:], n),
@@ -109,7 +110,7 @@ def echo_state(z: np.ndarray, seed: int, *, units: int, lr: float, input_scaling
 
 
 def evoke(z: np.ndarray, seed: int, *, held_out: float, **settings: Any) -> Predictors:
-    """`held_out` 0: the networks are judged on the years that their readouts are trained on."""
+    """With `held_out` 0 the networks are judged on the years that their readouts are trained on."""
     model = EvokeForecaster(**settings, washout=WASHOUT, random_state=seed)
     if held_out:
         model.set_params(validation=held_out).fit(z)
@@ -158,14 +159,14 @@ CANDIDATES: dict[str, tuple[Callable[..., Predictors], list[dict[str, Any]]]] = 
 }  # fmt: skip
 
 
-def seeded(name: str) -> bool:
-    """Whether the result of the method depends on the seed."""
-    return name.startswith(("evoke", "reservoirpy"))
-
-
 def result(run: dict[str, Any]) -> float:
     """The number by which a benchmark judges a run of `test`."""
     return run["nmse"]["1921-2008"]
+
+
+def summary(runs: list[dict[str, Any]]) -> str:
+    medians = {p: round(float(np.median([run["nmse"][p] for run in runs])), 3) for p in PERIODS}
+    return f"one year ahead {medians}, 22 years {[run['free_all'] for run in runs][:3]}"
 
 
 # ---------------------------------------------------------------- choice and test
@@ -178,7 +179,7 @@ def at(year: int) -> int:
 def learned(
     method: Callable[..., Predictors], settings: dict[str, Any], y: np.ndarray, learn_to: int, seed: int
 ) -> tuple[np.ndarray, Callable[[int], np.ndarray], int]:
-    """Squared errors one year ahead, by year, over the variance; forecasts on its own output from a last known year."""
+    """Squared errors one year ahead over the variance, by year; forecasts after a last known year; parameters."""
     settings = dict(settings)
     scale = settings.pop("scale")
     z = forward(y, scale)
@@ -187,7 +188,9 @@ def learned(
     return errors, lambda year: backward(free(z[: at(year) + 1], HORIZON), scale), size
 
 
-def validate(method, settings: dict[str, Any], y: np.ndarray, n_seeds: int) -> float:
+def validate(name: str, settings: dict[str, Any]) -> float:
+    """Mean squared error of a method over the two folds before 1921."""
+    method, y, n_seeds = CANDIDATES[name][0], load(), CV_SEEDS if peer.seeded(name) else 1
     return float(np.mean([
         learned(method, settings, y, end, FIRST_CV_SEED + k)[0][at(end) + 1 : at(end) + 41].mean()
         for end in (1840, 1880) for k in range(n_seeds)
@@ -195,7 +198,7 @@ def validate(method, settings: dict[str, Any], y: np.ndarray, n_seeds: int) -> f
 
 
 def test(name: str, settings: dict[str, Any], seeds: list[int], quick: bool) -> list[dict[str, Any]]:
-    """Runs: errors one year ahead in every period, and root mean squares of free runs from every year since 1920."""
+    """Runs: errors one year ahead in every period, and root mean squares of forecasts after every year since 1920."""
     y = load()
     last, made = FIRST_YEAR + len(y) - 1, []
     for seed in seeds:
@@ -211,19 +214,3 @@ def test(name: str, settings: dict[str, Any], seeds: list[int], quick: bool) -> 
             "seconds": seconds, "parameters": size,
         })  # fmt: skip
     return made
-
-
-def run(n_seeds: int, quick: bool, say: Callable[[str], None]) -> list[dict[str, Any]]:
-    """One record a method: its candidates with their validation, the choice, and the test seed by seed."""
-    y, records = load(), []
-    for name, (method, candidates) in CANDIDATES.items():
-        candidates = candidates[:1] if quick else candidates
-        judged = [
-            {"settings": s, "nmse": validate(method, s, y, CV_SEEDS if seeded(name) else 1)} for s in candidates
-        ] if len(candidates) > 1 else []  # fmt: skip
-        best = min(judged, key=lambda c: c["nmse"])["settings"] if judged else candidates[0]
-        runs = test(name, best, list(range(n_seeds if seeded(name) else 1)), quick)
-        records.append({"method": name, "candidates": judged, "settings": best, "runs": runs})
-        medians = {p: round(float(np.median([r["nmse"][p] for r in runs])), 3) for p in PERIODS}
-        say(f"{name}: one year ahead {medians}, 22 years {[r['free_all'] for r in runs][:3]}; {best}")
-    return records

@@ -1,4 +1,4 @@
-"""Our LSTM in PyTorch: its cell is that of `torch.nn.LSTM`, with the constant biases of the gates. Needs torch."""
+"""Our LSTM in PyTorch, whose `torch.nn.LSTM` has the same cell; the gates get constant biases. Needs torch."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def block_diagonal(genomes: np.ndarray, gate_bias: Sequence[float], dtype: torch
 
 
 def arranged(genomes: np.ndarray, gate_bias: Sequence[float], dtype: torch.dtype) -> tuple[torch.Tensor, torch.Tensor]:
-    """Weights (n_networks, 4 H, I + H) and biases (4 H,) in the order of torch."""
+    """Weights (n_networks, 4 H, I + H) and biases (4 H,) in the order that torch expects."""
     n_networks, n_cells, size = genomes.shape
     weights = genomes.reshape(n_networks, n_cells, 4, size // 4)[:, :, ORDER].transpose(0, 2, 1, 3)
     bias = np.repeat([gate_bias[0], gate_bias[1], 0.0, gate_bias[2]], n_cells)
@@ -70,5 +70,5 @@ def population(weights: torch.Tensor, bias: torch.Tensor, x: torch.Tensor) -> to
 
 
 def padded(X: Sequence[np.ndarray], dtype: torch.dtype) -> torch.Tensor:
-    """Sequences (n_sequences, longest, I), zero behind the end of each, which changes nothing before it."""
+    """Sequences (n_sequences, longest, I), filled up with zeros, which change nothing before them."""
     return nn.utils.rnn.pad_sequence([torch.tensor(x, dtype=dtype) for x in X], batch_first=True)

@@ -1,35 +1,38 @@
-"""Japanese Vowels: 270 utterances of nine speakers to learn from, 370 to be told apart. Used by `real_data.py`.
+"""Japanese Vowels: 270 utterances of nine speakers to learn from, and 370 whose speaker is to be recognised.
 
 How settings are chosen: every method has a short list of candidates. Each is judged by stratified cross-validation
-with three folds on the training utterances alone; the best mean accuracy wins, of equals the one named first. The
-winner is trained on all 270 and reads the 370 of the test once a seed. Inputs are standardised by the training frames.
-The candidates of evoke stem from a random search by cross-validation on the same 270 utterances.
+with three folds on the training utterances alone. The best mean accuracy wins, and among equals the one named first.
+The winner is trained on all 270 utterances and reads the 370 of the test once per seed. Inputs are standardised by the
+training frames. The candidates for evoke come from a random search by cross-validation on the same 270 utterances.
 """
 
 from __future__ import annotations
 
+import functools
 import time
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-import peer
 from sklearn.model_selection import StratifiedKFold
 from sklearn.svm import SVC
 
 from evoke import EvokeClassifier
 from evoke.sequences import from_panel
+from harness import peer
 
 FIRST_CV_SEED = 1000  # the test uses 0, 1, ...
+CRITERION, BEST = "accuracy", max  # what settings are chosen by
 Utterances = list[np.ndarray]
-# (X, y, X_test, seed, **settings) -> predictions, and how many numbers they are made with
+# (X, y, X_test, seed, **settings) -> predictions, and the number of parameters that make them
 Method = Callable[..., tuple[np.ndarray, int]]
 
 
+@functools.cache
 def load(split: str) -> tuple[Utterances, np.ndarray]:
-    """Utterances (T_i, 12) and speakers; one utterance of every speaker after the other, not sorted by speaker.
+    """Utterances (T_i, 12) and speakers, in an order in which the speakers take turns.
 
-    The order matters where the last part is held out: in the file all utterances of one speaker stand together.
+    In the file all utterances of one speaker stand together, which matters where the last part is held out.
     """
     from aeon.datasets import load_japanese_vowels
 
@@ -69,15 +72,15 @@ def window_svm(X, y, X_test, seed, *, frames: str, k: int, C: float):
         return np.array([x.ravel() for x in cut])
 
     machine = SVC(C=C).fit(rows(X), y)
-    return machine.predict(rows(X_test)), size_of(machine)
+    return machine.predict(rows(X_test)), peer.size_of_machine(machine)
 
 
 def voting_svm(X, y, X_test, seed, *, C: float):
-    """An SVM on single frames; the decision values of an utterance are added up."""
+    """An SVM on single frames; the decision values of all frames of an utterance are added."""
     machine = SVC(C=C).fit(np.concatenate(X), np.repeat(y, [len(x) for x in X]))
     votes = machine.decision_function(np.concatenate(X_test))
     begin = np.cumsum([0, *(len(x) for x in X_test[:-1])])
-    return machine.classes_[np.add.reduceat(votes, begin).argmax(axis=1)], size_of(machine)
+    return machine.classes_[np.add.reduceat(votes, begin).argmax(axis=1)], peer.size_of_machine(machine)
 
 
 def alignment_svm(X, y, X_test, seed, *, C: float, gamma: Any):
@@ -86,7 +89,7 @@ def alignment_svm(X, y, X_test, seed, *, C: float, gamma: Any):
 
     machine = TimeSeriesSVC(C=C, gamma=gamma, random_state=seed).fit(to_time_series_dataset(X), y)
     predicted = machine.predict(to_time_series_dataset(X_test))
-    inner = machine.svm_estimator_  # its kernel is given in full, so its support vectors are the numbers of utterances
+    inner = machine.svm_estimator_  # with a precomputed kernel, so that its support vectors are indices of utterances
     frames = sum(X[i].size for i in inner.support_)
     return predicted, frames + inner.dual_coef_.size + inner.intercept_.size
 
@@ -115,10 +118,6 @@ def echo_state(X, y, X_test, seed, *, lr: float, input_scaling: float, ridge: fl
 def evoke(X, y, X_test, seed, **settings):
     model = EvokeClassifier(**EVOKE | settings, random_state=seed).fit(X, y)
     return model.predict(X_test), peer.size_of(model)
-
-
-def size_of(machine: SVC) -> int:
-    return machine.support_vectors_.size + machine.dual_coef_.size + machine.intercept_.size
 
 
 EVOKE: dict[str, Any] = {
@@ -169,32 +168,33 @@ CANDIDATES: dict[str, tuple[Method, list[dict[str, Any]]]] = {
 }  # fmt: skip
 
 
-def seeded(name: str) -> bool:
-    """Whether the result of the method depends on the seed."""
-    return name.startswith(("evoke", "reservoirpy"))
-
-
 def result(run: dict[str, Any]) -> float:
     """The number by which a benchmark judges a run of `test`."""
     return run["accuracy"]
 
 
+def summary(runs: list[dict[str, Any]]) -> str:
+    scores = [run["accuracy"] for run in runs]
+    return f"median {np.median(scores):.4f}, {min(scores):.4f} to {max(scores):.4f}"
+
+
 # ---------------------------------------------------------------- choice and test
 
 
-def cross_validate(method: Method, settings: dict[str, Any], X: Utterances, y: np.ndarray) -> float:
-    """Mean accuracy over the folds."""
+def validate(name: str, settings: dict[str, Any]) -> float:
+    """Mean accuracy of a method over the folds of the training utterances."""
+    X, y = load("train")
     folds = StratifiedKFold(3, shuffle=True, random_state=0).split(X, y)
     scores = []
     for k, (train, held_out) in enumerate(folds):
         seen, unseen = standardise([X[i] for i in train], [X[i] for i in held_out])
-        predicted, _ = method(seen, y[train], unseen, FIRST_CV_SEED + k, **settings)
+        predicted, _ = CANDIDATES[name][0](seen, y[train], unseen, FIRST_CV_SEED + k, **settings)
         scores.append(np.mean(predicted == y[held_out]))
     return float(np.mean(scores))
 
 
 def test(name: str, settings: dict[str, Any], seeds: list[int], quick: bool) -> list[dict[str, Any]]:
-    """Runs with these settings: trained on the utterances to learn from, judged by those of the test."""
+    """Runs of a method with these settings, trained on the utterances to learn from and judged by those of the test."""
     (X, y), (X_test, y_test) = ((X[:27], y[:27]) if quick else (X, y) for X, y in map(load, ("train", "test")))
     X, X_test = standardise(X, X_test)
     if quick and name.startswith("evoke"):
@@ -208,20 +208,3 @@ def test(name: str, settings: dict[str, Any], seeds: list[int], quick: bool) -> 
             "processor": time.process_time() - cpu, "parameters": size,
         })  # fmt: skip
     return runs
-
-
-def run(n_seeds: int, quick: bool, say: Callable[[str], None]) -> list[dict[str, Any]]:
-    """One record a method: its candidates with their validation, the choice, and the test seed by seed."""
-    X, y = load("train")
-    records = []
-    for name, (method, candidates) in CANDIDATES.items():
-        candidates = candidates[:1] if quick else candidates
-        judged = [
-            {"settings": settings, "accuracy": cross_validate(method, settings, X, y)} for settings in candidates
-        ] if len(candidates) > 1 else []  # fmt: skip
-        best = max(judged, key=lambda candidate: candidate["accuracy"])["settings"] if judged else candidates[0]
-        runs = test(name, best, list(range(n_seeds if seeded(name) else 1)), quick)
-        records.append({"method": name, "candidates": judged, "settings": best, "runs": runs})
-        scores = [run["accuracy"] for run in runs]
-        say(f"{name}: median {np.median(scores):.4f}, {min(scores):.4f} to {max(scores):.4f}; {best}")
-    return records

@@ -1,27 +1,24 @@
-"""What each choice does on a^n b^n c^n: one parameter at a time around a preset, on seeds apart from the results'.
+"""What each choice does on a^n b^n c^n: one parameter at a time around a preset, on seeds the results do not use.
 
-python bench/ablation_anbncn.py [--n-max 10] [--seeds 24] [--preset paper] [--only NAME,...] [--long N] [--jobs 2]
-                                [--json FILE]
+python bench/study.py ablation_anbncn [--n-max 10] [--seeds 24] [--preset paper] [--only NAME,...] [--long N]
+                                      [--jobs 2] [--json FILE]
 """
 
 from __future__ import annotations
 
 import argparse
-import json
+from functools import partial
 from typing import Any
 
 import numpy as np
-from joblib import Parallel, delayed
 
-from evoke import show_config, tasks
-from evoke.estimators import EvokeClassifier
+from evoke import EvokeClassifier, tasks
 from evoke.reproduce import PRESETS
+from harness import ablation
 
-FIRST_SEED = 1000  # the table of results uses 0..19
 TEST_MAX = 2000
 
-# name -> settings to try; each replaces the preset's values
-STUDIES: dict[str, list[dict[str, object]]] = {
+STUDIES: ablation.Studies = {
     "weights": [
         {"weight_range": w, "mutation_scale": a}
         for w, a in (
@@ -41,8 +38,10 @@ STUDIES: dict[str, list[dict[str, object]]] = {
 }  # fmt: skip
 
 
-def one(settings: dict[str, object], n_max: int, preset: str, long: int | None, seed: int) -> dict[str, Any]:
-    """Strings accepted, wrong decisions left in training and validation, whether the long string is accepted."""
+def one(
+    settings: dict[str, Any], seed: int, *, n_max: int, preset: str, longest: int | None
+) -> dict[str, Any]:
+    """Strings accepted, wrong decisions left in training and validation, whether the longest string is accepted."""
     X, y = tasks.anbncn(n_max)
     model = EvokeClassifier(**{**PRESETS[preset], **settings, "random_state": seed}).fit(X, y)
     accepted = tasks.anbncn_accepted(model, TEST_MAX)
@@ -50,24 +49,17 @@ def one(settings: dict[str, object], n_max: int, preset: str, long: int | None, 
         "seed": seed,
         "accepted": accepted,
         "wrong": sum(int(np.sum(p != t)) for p, t in zip(model.predict(X), y, strict=True)),
-        # a run that fails before the cap fails on what is longer
-        "long": None if long is None else accepted == TEST_MAX and tasks.anbncn_accepts(model, long),
+        # a run that fails before the cap also fails on what is longer
+        "long": None if longest is None else accepted == TEST_MAX and tasks.anbncn_accepts(model, longest),
     }
 
 
-def head(result: dict[str, Any]) -> list[str]:
-    """Title row of the table and the rule below it."""
-    last = [] if result["long"] is None else [f"n = {result['long']:,}"]
-    columns = ["study", "setting", "mean", "quartiles", f"at {result['test_max']}", "unsolved", *last]
-    return ["| " + " | ".join(columns) + " |", "|" + "---|" * len(columns)]
-
-
-def row(study: dict[str, Any]) -> str:
-    """One line of the table. Unsolved: wrong decisions are left on the strings that evolution saw."""
+def row(study: dict[str, Any]) -> list[Any]:
+    """The cells of a study. Unsolved: wrong decisions are left on the strings that evolution saw."""
     accepted = [run["accepted"] for run in study["runs"]]
     cells = [
         study["study"],
-        ", ".join(f"{name}={value}" for name, value in study["settings"].items()),
+        ablation.label(study["settings"]),
         f"{np.mean(accepted):.0f}",
         ", ".join(f"{q:.0f}" for q in np.percentile(accepted, [25, 50, 75])),
         sum(m == TEST_MAX for m in accepted),
@@ -75,41 +67,23 @@ def row(study: dict[str, Any]) -> str:
     ]
     if study["runs"][0]["long"] is not None:
         cells.append(sum(run["long"] for run in study["runs"]))
-    return "| " + " | ".join(map(str, cells)) + " |"
+    return cells
 
 
 def main(arguments: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--n-max", type=int, default=10)
-    parser.add_argument("--seeds", type=int, default=24)
     parser.add_argument("--preset", choices=sorted(PRESETS), default="paper")
-    parser.add_argument("--only", metavar="NAME,...", default=",".join(STUDIES), help=f"some of {', '.join(STUDIES)}")
     parser.add_argument("--long", type=int, metavar="N", help="also try the single string of this N")
-    parser.add_argument("--jobs", type=int, default=2, help="processes; no result depends on it")
-    parser.add_argument("--json", metavar="FILE", help="write every run to this file")
+    ablation.add_options(parser, STUDIES, 24)
     options = parser.parse_args(arguments)
-    names = options.only.split(",")
-    if unknown := set(names) - set(STUDIES):
-        parser.error(f"--only: unknown {', '.join(sorted(unknown))}; known are {', '.join(STUDIES)}")
-    seeds = range(FIRST_SEED, FIRST_SEED + options.seeds)
-    config = show_config("dict")
-    result = {
-        "preset": options.preset, "n_max": options.n_max, "seeds": [seeds.start, seeds.stop - 1], "test_max": TEST_MAX,
-        "long": options.long, "studies": [],
-        "config": {name: config[name] for name in ("evoke", "python", "platform", "simd", "packages")},
-    }  # fmt: skip
-    print(f"Preset {options.preset}, n = 1..{options.n_max}, seeds {seeds.start}..{seeds.stop - 1}, ", end="")
-    print(f"strings tested up to {TEST_MAX}.\n", *head(result), sep="\n", flush=True)
-    with Parallel(n_jobs=options.jobs) as pool:
-        for name in names:
-            for settings in STUDIES[name]:
-                runs = pool(delayed(one)(settings, options.n_max, options.preset, options.long, k) for k in seeds)
-                result["studies"].append({"study": name, "settings": settings, "runs": runs})
-                print(row(result["studies"][-1]), flush=True)
-                if options.json:
-                    with open(options.json, "w") as file:
-                        json.dump(result, file, indent=1)
-
-
-if __name__ == "__main__":
-    main()
+    print(f"Preset {options.preset}, n = 1..{options.n_max}, {options.seeds} seeds, strings tested up to {TEST_MAX}.\n")
+    last = [] if options.long is None else [f"n = {options.long:,}"]
+    ablation.print_head(["study", "setting", "mean", "quartiles", f"at {TEST_MAX}", "unsolved", *last])
+    ablation.run(
+        options,
+        {"preset": options.preset, "n_max": options.n_max, "test_max": TEST_MAX, "long": options.long},
+        STUDIES,
+        partial(one, n_max=options.n_max, preset=options.preset, longest=options.long),
+        lambda study: ablation.print_line(row(study)),
+    )

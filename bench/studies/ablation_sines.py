@@ -1,26 +1,27 @@
-"""What each choice does on superimposed sines: one parameter at a time, on seeds apart from the results'.
+"""What each choice does on superimposed sines: one parameter at a time, on seeds the results do not use.
 
-python bench/ablation_sines.py [--waves 2] [--seeds 8] [--preset tuned] [--readout svm] [--only NAME,...] [--jobs 2]
-                               [--json FILE]
+python bench/study.py ablation_sines [--waves 2] [--seeds 8] [--preset tuned] [--readout svm] [--only NAME,...]
+                                     [--jobs 2] [--json FILE]
 """
 
 from __future__ import annotations
 
 import argparse
-import json
+from functools import partial
 from typing import Any
 
 import numpy as np
-from joblib import Parallel, delayed
 
-from evoke import EvokeForecaster, show_config, tasks
+from evoke import EvokeForecaster, tasks
 from evoke.reproduce import SINES_PRESETS, sines_parameters
 from evoke.tasks import SINES_SPLIT
+from harness import ablation
 
-FIRST_SEED = 1000  # the table of results uses 0..19
+COLUMNS = [
+    "study", "setting", "mean", "low quartile", "median", "high quartile", "worst", "one step", "fitness", "diverged",
+]  # fmt: skip
 
-# name -> settings to try; each replaces the preset's values
-STUDIES: dict[str, list[dict[str, Any]]] = {
+STUDIES: ablation.Studies = {
     "preset": [{}],
     "readout": [{"readout": r} for r in ("svm", "lssvm", "pinv")],
     "cell": [{"cell": c} for c in ("evolino", "lstm")],
@@ -43,8 +44,8 @@ STUDIES: dict[str, list[dict[str, Any]]] = {
 }
 
 
-def one(settings: dict[str, Any], waves: int, preset: str, readout: str, seed: int) -> dict[str, Any]:
-    """Squared errors of the free run and one step ahead, and the fitness; None where one is not finite."""
+def one(settings: dict[str, Any], seed: int, *, waves: int, preset: str, readout: str) -> dict[str, Any]:
+    """Squared errors of the series generated and one step ahead, and the fitness; None where one is not finite."""
     y = tasks.superimposed_sines(waves, SINES_SPLIT.test_end)
     known, test = np.split(y, [SINES_SPLIT.validation_end])
     parameters = sines_parameters(preset, readout, waves) | settings
@@ -60,52 +61,27 @@ def one(settings: dict[str, Any], waves: int, preset: str, readout: str, seed: i
     return result
 
 
-def row(study: dict[str, Any]) -> str:
-    """One line of the table; a run without an error to show counts with an infinite one."""
-    sse = np.array([np.inf if run["sse"] is None else run["sse"] for run in study["runs"]])
-    told, fitness = (
-        [np.inf if run[name] is None else run[name] for run in study["runs"]] for name in ("one_step_sse", "fitness")
+def row(study: dict[str, Any]) -> list[str]:
+    """The cells of a study; a run without an error counts as infinite."""
+    sse, one_step, fitness = (
+        np.array([np.inf if run[name] is None else run[name] for run in study["runs"]])
+        for name in ("sse", "one_step_sse", "fitness")
     )
     low, middle, high = (np.percentile(sse, q, method="higher") for q in (25, 50, 75))
-    label = ", ".join(f"{name}={value}" for name, value in study["settings"].items())
-    numbers = [f"{x:.2g}" for x in (sse.mean(), low, middle, high, sse.max(), np.median(told), np.median(fitness))]
-    return "| " + " | ".join([study["study"], label, *numbers, str(int(np.isinf(sse).sum()))]) + " |"
+    numbers = (sse.mean(), low, middle, high, sse.max(), np.median(one_step), np.median(fitness))
+    diverged = str(int(np.isinf(sse).sum()))
+    return [study["study"], ablation.label(study["settings"]), *(f"{x:.2g}" for x in numbers), diverged]
 
 
 def main(arguments: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--waves", type=int, default=2)
-    parser.add_argument("--seeds", type=int, default=8)
     parser.add_argument("--preset", choices=sorted(SINES_PRESETS), default="tuned")
     parser.add_argument("--readout", choices=sorted(SINES_PRESETS["tuned"]), default="svm")
-    parser.add_argument("--only", metavar="NAME,...", default=",".join(STUDIES), help=f"some of {', '.join(STUDIES)}")
-    parser.add_argument("--jobs", type=int, default=2, help="processes; no result depends on it")
-    parser.add_argument("--json", metavar="FILE", help="write every run to this file")
+    ablation.add_options(parser, STUDIES, 8)
     options = parser.parse_args(arguments)
-    names = options.only.split(",")
-    if unknown := set(names) - set(STUDIES):
-        parser.error(f"--only: unknown {', '.join(sorted(unknown))}; known are {', '.join(STUDIES)}")
-    seeds = range(FIRST_SEED, FIRST_SEED + options.seeds)
-    config = show_config("dict")
-    result: dict[str, Any] = {
-        "preset": options.preset, "readout": options.readout, "waves": options.waves,
-        "seeds": [seeds.start, seeds.stop - 1], "studies": [],
-        "config": {name: config[name] for name in ("evoke", "python", "platform", "simd", "packages")},
-    }  # fmt: skip
+    facts = {"preset": options.preset, "readout": options.readout, "waves": options.waves}
     print(f"Preset {options.preset}, readout {options.readout}, {options.waves} waves, ", end="")
-    print(f"seeds {seeds.start}..{seeds.stop - 1}: squared error of the free run.\n")
-    print("| study | setting | mean | low quartile | median | high quartile | worst | one step | fitness | diverged |")
-    print("|" + "---|" * 10, flush=True)
-    with Parallel(n_jobs=options.jobs) as pool:
-        for name in names:
-            for settings in STUDIES[name]:
-                runs = pool(delayed(one)(settings, options.waves, options.preset, options.readout, k) for k in seeds)
-                result["studies"].append({"study": name, "settings": settings, "runs": runs})
-                print(row(result["studies"][-1]), flush=True)
-                if options.json:
-                    with open(options.json, "w") as file:
-                        json.dump(result, file, indent=1)
-
-
-if __name__ == "__main__":
-    main()
+    print(f"{options.seeds} seeds: squared error of the series generated.\n")
+    ablation.print_head(COLUMNS)
+    ablation.run(options, facts, STUDIES, partial(one, **facts), lambda study: ablation.print_line(row(study)))

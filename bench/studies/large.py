@@ -1,6 +1,6 @@
-"""Many rows: evoke's native solver beside ThunderSVM, which may be a CUDA build, and scikit-learn.
+"""Many rows: evoke's native solver beside ThunderSVM, possibly a CUDA build, and scikit-learn.
 
-EVOKE_THUNDERSVM_LIB=/path/libthundersvm.so python bench/large.py [--json FILE] [--largest N]
+EVOKE_THUNDERSVM_LIB=/path/libthundersvm.so python bench/study.py large [--json FILE] [--largest N]
 """
 
 from __future__ import annotations
@@ -15,14 +15,15 @@ import numpy as np
 import sklearn.svm
 
 from evoke import show_config
-from evoke.svm import SVC, _thundersvm
+from evoke.svm import SVC
+from harness import core
 
 CASES = ((1000, 20), (5000, 20), (20000, 50))
 CACHE = 4000  # MiB, for evoke and scikit-learn alike
 
 
 def problem(n: int, d: int) -> tuple[np.ndarray, np.ndarray]:
-    """Normal features, labels of a sine across them with noise: many support vectors."""
+    """Normal features, labels by a sine across them with noise, so that there are many support vectors."""
     rng = np.random.default_rng(n)
     X, w = rng.normal(size=(n, d)), rng.normal(size=d)
     return X, (np.sin(X @ w) + 0.3 * rng.normal(size=n) > 0).astype(int)
@@ -34,11 +35,11 @@ def timed(function: Any) -> tuple[float, Any]:
     return time.perf_counter() - start, value
 
 
-def main() -> None:
+def main(arguments: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--json")
-    parser.add_argument("--largest", type=int, default=20000)
-    options = parser.parse_args()
+    parser.add_argument("--json", metavar="FILE", help="write the rows to this file")
+    parser.add_argument("--largest", type=int, default=20000, metavar="N", help="leave out problems with more rows")
+    options = parser.parse_args(arguments)
     warnings.simplefilter("ignore")
     rows = []
     for n, d in (case for case in CASES if case[0] <= options.largest):
@@ -46,12 +47,12 @@ def main() -> None:
         for C in (1.0, 100.0):
             row: dict[str, Any] = {"rows": n, "features": d, "C": C}
             shared = {"C": C, "gamma": 1.0 / d, "cache_size": CACHE}
-            if _thundersvm.available():
+            if core.thundersvm_available():
                 labels = np.where(y > 0, 1.0, -1.0)
-                for _ in range(2):  # the second call finds the device awake
+                for _ in range(2):  # the first call wakes the device
                     row["library, s"], _ = timed(
-                        lambda X=X, t=labels, C=C, g=1.0 / d: _thundersvm.train(
-                            X, t, regression=False, kernel="rbf", gamma=g, C=C, tol=1e-3
+                        lambda X=X, t=labels, C=C, g=1.0 / d: core.train_with_thundersvm(
+                            X, t, regression=False, gamma=g, C=C, tol=1e-3
                         )
                     )
                 row["thundersvm, s"], machine = timed(
@@ -66,7 +67,3 @@ def main() -> None:
             if options.json:
                 with open(options.json, "w", encoding="utf-8") as file:
                     json.dump({"rows": rows, "config": show_config("dict")}, file, indent=1)
-
-
-if __name__ == "__main__":
-    main()

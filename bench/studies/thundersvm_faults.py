@@ -1,6 +1,6 @@
 """Faults of the ThunderSVM library that the binding guards against, counted on random problems.
 
-python bench/thundersvm_faults.py [--problems 200] [--json FILE]
+python bench/study.py thundersvm_faults [--problems 200] [--json FILE]
 """
 
 from __future__ import annotations
@@ -14,16 +14,16 @@ import numpy as np
 from numpy.ctypeslib import ndpointer
 
 from evoke import show_config
-from evoke.svm import _thundersvm, solve
+from harness import core
 
-KERNEL = {"kernel": "rbf", "gamma": 1.0, "coef0": 0.0, "degree": 3}
+GAMMA = 1.0
 OFF = 1e-3  # a dual objective that misses the optimum by more than this share is wrong
 _floats, _int = ndpointer(np.float32, flags="C_CONTIGUOUS"), ctypes.c_int
 
 
 def raw(X, y, *, regression: bool, C: float, epsilon: float = 0.1, tol: float = 1e-3) -> tuple[np.ndarray, float]:
-    """Coefficients and intercept as the library hands them out; y = +1 must come first."""
-    library = _thundersvm._open(*_thundersvm._locate())
+    """Coefficients and intercept as the library returns them; y = +1 must come first."""
+    library = core.thundersvm_library()
     library.get_rho.restype, library.get_rho.argtypes = None, [_floats, _int, ctypes.c_void_p]
     n, d = X.shape
     model = library.model_new(3 if regression else 0)
@@ -47,12 +47,10 @@ def raw(X, y, *, regression: bool, C: float, epsilon: float = 0.1, tol: float = 
 
 
 def optimum(X, y, *, regression: bool, C: float, epsilon: float = 0.1):
-    low, up = (-C, C) if regression else (np.minimum(0.0, y * C), np.maximum(0.0, y * C))
-    box = np.full(len(y), 1.0) * low, np.full(len(y), 1.0) * up
-    return solve(
-        np.ascontiguousarray(X), y, *box, epsilon=epsilon if regression else 0.0, tol=1e-6, max_iter=-1,
-        solver="native", **KERNEL,
-    )  # fmt: skip
+    box = (np.full(len(y), -C), np.full(len(y), C)) if regression else core.boxes(y, C)
+    return core.solve_machine(
+        np.ascontiguousarray(X), y, *box, gamma=GAMMA, epsilon=epsilon if regression else 0.0, tol=1e-6
+    )
 
 
 def objective(X, y, beta, epsilon: float) -> float:
@@ -84,7 +82,9 @@ def count(problems: int) -> list[dict[str, Any]]:
             X, y = make(np.random.default_rng(seed), n)
             X = X + shift
             wrong[0] += off(X, y, raw(X, y, regression=is_regression, C=C)[0], C, is_regression)
-            beta = _thundersvm.train(X, y, regression=is_regression, C=C, epsilon=0.1, **KERNEL)
+            beta = core.train_with_thundersvm(
+                X, y, gamma=GAMMA, regression=is_regression, C=C, epsilon=0.1
+            )
             wrong[1] += off(X, y, beta, C, is_regression)
         rows.append({"problem": what, "problems": problems, "library": wrong[0], "binding": wrong[1]})
 
@@ -121,7 +121,3 @@ def main(arguments: list[str] | None = None) -> None:
         with open(options.json, "w") as file:
             config = show_config("dict")
             json.dump({"rows": rows, "packages": config["packages"]}, file, indent=1)
-
-
-if __name__ == "__main__":
-    main()

@@ -1,19 +1,16 @@
-"""The comparison on real data runs where its packages are installed; its forecasts are those known by hand."""
+"""The comparison on real data works where its packages are installed; its forecasts are those known by hand."""
 
 import json
-import sys
-from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
-
-sys.path.append(str(Path(__file__).parents[2] / "bench"))
-
-import real_data
 import run
-import sunspots
-import vowels
-from report import Settings
+
+from groups import real_data
+from harness import peer, sunspots, vowels
+from harness.report import Settings
+from studies import real_data as study
 
 PACKAGES = ("aeon", "reservoirpy", "statsmodels", "tslearn")
 
@@ -28,7 +25,7 @@ def packages():
 @pytest.mark.usefixtures("packages")
 @pytest.mark.parametrize("task", real_data.TASKS)
 def test_the_comparison_runs(task, tmp_path, capsys):
-    real_data.main(["--quick", "--seeds", "2", "--only", task, "--json", str(tmp_path / "runs.json")])
+    study.main(["--quick", "--seeds", "2", "--only", task, "--json", str(tmp_path / "runs.json")])
     record = json.loads((tmp_path / "runs.json").read_text())
     assert set(PACKAGES) <= set(record["machine"])
     printed = capsys.readouterr().out
@@ -36,7 +33,7 @@ def test_the_comparison_runs(task, tmp_path, capsys):
     assert [made["method"] for made in record[task]["methods"]] == list(module.CANDIDATES)
     for made in record[task]["methods"]:
         assert f"\n{made['method']}: " in printed
-        assert [one["seed"] for one in made["runs"]] == ([0, 1] if module.seeded(made["method"]) else [0])
+        assert [one["seed"] for one in made["runs"]] == ([0, 1] if peer.seeded(made["method"]) else [0])
 
 
 @pytest.mark.realdata
@@ -68,10 +65,10 @@ def test_the_data_are_those_that_are_spoken_of():
 
 def test_without_the_data_the_benchmark_says_so(monkeypatch):
     monkeypatch.setattr(real_data, "installed", lambda _: False)
-    report = real_data.run(Settings(2, True, 1.0, 1.0))
+    report = real_data.measure(Settings(2, True, 1.0, 1.0))
     assert [table.rows for table in report.tables] == [[], []]
     assert [table.notes for table in report.tables] == [
-        [f"Skipped: all of it, as {package} is not installed."] for package in ("aeon", "statsmodels")
+        [f"Skipped: the whole table, as {package} is not installed."] for package in ("aeon", "statsmodels")
     ]
 
 
@@ -83,8 +80,26 @@ def test_the_results_are_those_of_the_methods(task, module):
 
 def test_an_unknown_task_is_refused(capsys):
     with pytest.raises(SystemExit):
-        real_data.main(["--only", "weather"])
+        study.main(["--only", "weather"])
     assert "unknown weather" in capsys.readouterr().err
+
+
+def test_the_best_candidate_of_each_method_is_tested(capsys):
+    tested = []
+
+    def test(name, settings, seeds, quick):
+        tested.append((name, settings, seeds))
+        return [{"seed": seed} for seed in seeds]
+
+    task = SimpleNamespace(
+        CANDIDATES={"evoke": (None, [{"C": 1}, {"C": 3}, {"C": 2}]), "mean": (None, [{}])}, CRITERION="nmse", BEST=min,
+        validate=lambda name, settings: -settings["C"], test=test, summary=lambda runs: f"{len(runs)} runs",
+    )  # fmt: skip
+    made = study.compare(task, 2, False)
+    assert tested == [("evoke", {"C": 3}, [0, 1]), ("mean", {}, [0])]
+    assert made[0]["candidates"] == [{"settings": {"C": c}, "nmse": -c} for c in (1, 3, 2)]
+    assert made[1]["candidates"] == []
+    assert capsys.readouterr().out == "evoke: 2 runs; {'C': 3}\nmean: 1 runs; {}\n"
 
 
 def test_the_value_of_years_before():
@@ -94,7 +109,7 @@ def test_the_value_of_years_before():
 
 
 @pytest.mark.realdata
-def test_autoregression_goes_on_with_a_sine():
+def test_autoregression_continues_a_sine():
     pytest.importorskip("statsmodels")
     z = np.sin(0.5 * np.arange(120))  # z(t) = 2 cos(0.5) z(t - 1) - z(t - 2)
     one_step, free, size = sunspots.autoregression(z[:80], 0, order=2)

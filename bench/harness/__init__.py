@@ -1,0 +1,1 @@
+"""What the groups and the studies share: problems, timing, methods to compare with, reports."""

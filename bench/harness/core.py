@@ -1,0 +1,165 @@
+"""All that the benchmarks take from the inside of evoke: what changes there is followed here and nowhere else.
+
+Kernels are RBF kernels throughout, so that gamma alone describes one.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evoke._core import dispatch, lstm, mutation, qp
+from evoke.evolution.evaluation import evaluate
+from evoke.evolution.problem import Points, Problem, merge_points
+from evoke.evolution.workers import evaluator
+from evoke.readouts import SVMReadout
+from evoke.sequences.containers import as_sequences
+from evoke.sequences.prefixes import Runs, share_prefixes
+from evoke.svm import Solution, _solve, _thundersvm, solve
+
+__all__ = [
+    "FloatArray", "Problem", "add_cauchy", "all_rows_at_once", "boxes", "decide", "evaluate", "evaluator", "gram",
+    "instruction_sets", "machine", "population", "problem_of", "shrunk", "sizes", "solve_machine",
+    "thundersvm_available", "thundersvm_library", "to_train_on", "to_validate_on", "train_outputs",
+    "train_with_thundersvm", "vector_function",
+]  # fmt: skip
+
+FloatArray = NDArray[np.float64]
+
+# ---------------------------------------------------------------- single functions of the core
+
+instruction_sets = dispatch.supported  # () -> names of those that this processor has
+vector_function = dispatch.apply  # (name, x) -> exp, tanh, logistic or tanpi of every value
+add_cauchy = mutation.add_cauchy  # (chromosomes, scale, bit generator), in place
+
+
+def _kernel(gamma: float) -> dict[str, Any]:
+    return {"kernel": "rbf", "gamma": gamma, "coef0": 0.0, "degree": 3}
+
+
+def gram(X: FloatArray, gamma: float) -> FloatArray:
+    """The kernel matrix of the rows X (n, d)."""
+    return qp.gram(X, *_kernel(gamma).values())
+
+
+def decide(X: FloatArray, support_vectors: FloatArray, coef: FloatArray, intercept: FloatArray, gamma: float):
+    """Decision values (n, n_outputs) with coefficients (n_support, n_outputs) and intercepts (n_outputs,)."""
+    return qp.decide(X, support_vectors, coef, intercept, *_kernel(gamma).values())
+
+
+# ---------------------------------------------------------------- support vector machines
+
+
+def boxes(labels: FloatArray, C: float) -> tuple[FloatArray, FloatArray]:
+    """Bounds of the signed coefficients in classification with labels -1 and 1."""
+    return np.minimum(0.0, C * labels), np.maximum(0.0, C * labels)
+
+
+def solve_machine(
+    X: FloatArray, target: FloatArray, lower: FloatArray, upper: FloatArray, *, gamma: float, tol: float,
+    epsilon: float = 0.0,
+) -> Solution:  # fmt: skip
+    """One machine by the native solver, without the checks of an estimator."""
+    return solve(X, target, lower, upper, **_kernel(gamma), epsilon=epsilon, tol=tol, max_iter=-1, solver="native")
+
+
+@contextmanager
+def all_rows_at_once() -> Iterator[None]:
+    """Machines that are trained meanwhile take all their rows at once, however many they are."""
+    usual, _solve.MANY_ROWS = _solve.MANY_ROWS, 2**62
+    try:
+        yield
+    finally:
+        _solve.MANY_ROWS = usual
+
+
+thundersvm_available = _thundersvm.available
+
+
+def train_with_thundersvm(X: FloatArray, target: FloatArray, *, gamma: float, **parameters: Any) -> FloatArray:
+    """Coefficients of one machine as the binding gives them, before our solver looks at them."""
+    return _thundersvm.train(X, target, **_kernel(gamma), **parameters)
+
+
+def thundersvm_library() -> ctypes.CDLL:
+    """The library itself, for what the binding does not pass on."""
+    return _thundersvm._open(*_thundersvm._locate())
+
+
+# ---------------------------------------------------------------- evaluation of networks
+
+
+def problem_of(
+    X: Sequence[FloatArray], y: Sequence[NDArray[Any]], n_train: int, *, gate_bias: tuple[float, ...], gamma: float,
+    C: float, tol: float, solver: str, shared: bool = True, merged: bool = True,
+) -> Problem:  # fmt: skip
+    """What `EvokeClassifier.fit` makes of sequences with labels 0 and 1, of which the first n_train are trained on.
+
+    Not `shared`: sequences with a common beginning each start anew. Not `merged`: equal steps remain apart.
+    """
+    sequences = as_sequences(X)
+    runs = share_prefixes(sequences) if shared else _from_the_start(sequences)
+    targets = 2.0 * np.concatenate(y) - 1.0
+    cut = sequences.offsets[n_train]
+    points = merge_points if merged else _one_by_one
+    train, validation = (points(runs.row_of[part], targets[part]) for part in (slice(cut), slice(cut, None)))
+    readout = SVMReadout(gamma=gamma, C=C, tol=tol, solver=solver)
+    return Problem(runs, train, validation, "lstm", gate_bias, readout, "hinge", False)
+
+
+def _from_the_start(sequences: Any) -> Runs:
+    alone = np.full(sequences.n_sequences, -1, dtype=np.int64)
+    table = np.stack([sequences.offsets[:-1], sequences.offsets[1:], alone, alone])
+    return Runs(sequences.rows, table, np.arange(len(sequences.rows)))
+
+
+def _one_by_one(rows: NDArray[np.int64], targets: FloatArray) -> Points:
+    return Points(rows, np.ones(len(rows)), np.ascontiguousarray(targets.T))
+
+
+def shrunk(problem: Problem, n_rows: int = 0) -> Problem:
+    """The problem reduced to its first step, with `n_rows` more rows of inputs that nothing reads."""
+    runs = share_prefixes(as_sequences([problem.runs.rows[:1]]))
+    runs = replace(runs, rows=np.concatenate([runs.rows, np.zeros((n_rows, problem.n_inputs))]))
+    points = Points(np.zeros(1, dtype=np.int64), np.ones(1), np.ones((len(problem.train.targets), 1)))
+    return replace(problem, runs=runs, train=points, validation=points)
+
+
+def population(problem: Problem, genomes: FloatArray) -> FloatArray:
+    """Activations (n_networks, n_rows, n_cells) of all networks on the rows of the problem."""
+    return lstm.population(genomes, problem.runs.rows, *problem.runs.table, problem.cell, problem.gate_bias)
+
+
+def sizes(problem: Problem) -> dict[str, int]:
+    return {"training points": len(problem.train.rows), "rows": len(problem.runs.rows)}
+
+
+def to_train_on(problem: Problem, phi: FloatArray) -> FloatArray:
+    """The activations of the training points, of those (n_rows, n_cells) of one network on all rows."""
+    return phi[problem.train.rows]
+
+
+def to_validate_on(problem: Problem, phi: FloatArray) -> FloatArray:
+    return phi[problem.validation.rows]
+
+
+def machine(X: FloatArray, gamma: float) -> qp.Machine:
+    """A machine of the core on the rows X (n, d), with room for its whole kernel matrix."""
+    n = len(X)
+    return qp.Machine(X, *_kernel(gamma).values(), 8 * n * (n + 8))
+
+
+def train_outputs(problem: Problem, machine: qp.Machine) -> FloatArray:
+    """Coefficients (n_outputs, n) of the machines of all outputs on the training points."""
+    readout, train = problem.readout, problem.train
+    betas = np.zeros(train.targets.shape)
+    bounds = readout.boxes(train.targets, train.weights)
+    for beta, target, lower, upper in zip(betas, train.targets, *bounds, strict=True):
+        machine.solve(target, lower, upper, 0.0, readout.tol, readout.max_iter, beta)
+    return betas

@@ -1,0 +1,1 @@
+"""Studies with a command line of their own: `python bench/study.py NAME`."""
