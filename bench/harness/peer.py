@@ -94,5 +94,5 @@ def table(
             found.rows.append(here(module, name) if quick else apart(module, name, n_seeds))
     median = best(row["median"] for row in found.rows)
     leaders = "; ".join(row["method"] for row in found.rows if row["median"] == median)
-    found.notes.append(f"Best: {leaders}: median {median:.3g}.")
+    found.notes.append(f"Best: {leaders}: median {median:.4g}.")
     return found
