@@ -3,7 +3,7 @@ Who is speaking? Japanese Vowels
 ================================
 
 Nine men say two vowels; an utterance is 7 to 29 frames of 12 cepstrum coefficients. 270 utterances to learn from, 370
-to be told apart. The data are part of the package aeon. ``bench/real_data.py`` compares other methods on them.
+to be told apart. The data are part of the package aeon. ``bench/studies/real_data.py`` compares other methods on them.
 
 The site shows this program without running it, as the data are elsewhere. When it was run it said::
 

@@ -3,7 +3,7 @@ Yearly sunspot numbers
 ======================
 
 The numbers from 1700 to 1920 to learn from; the years since, one year ahead, and two cycles on the network's own
-output. The series is part of the package statsmodels. ``bench/real_data.py`` compares other methods on it.
+output. The series is part of the package statsmodels. ``bench/studies/real_data.py`` compares other methods on it.
 
 The site shows this program without running it, as the data are elsewhere. When it was run it said::
 

@@ -145,7 +145,7 @@ def waves() -> str:
 
 
 def ablation_sines(name: str) -> Callable[[], str]:
-    """Every study of one run of `bench/ablation_sines.py`."""
+    """Every study of one run of `bench/studies/ablation_sines.py`."""
 
     def table() -> str:
         result = load(name)
@@ -170,7 +170,7 @@ def ablation_sines(name: str) -> Callable[[], str]:
 
 
 def ablation(name: str) -> str:
-    """Every study of one run of `bench/ablation_anbncn.py`."""
+    """Every study of one run of `bench/studies/ablation_anbncn.py`."""
     result = load(name)
     rows = []
     for study in result["studies"]:
@@ -235,7 +235,7 @@ def bench(group: str) -> Callable[[], str]:
 
 
 def newton() -> str:
-    """The solver's table of `bench/ideas.py` in a build with and one without Newton steps."""
+    """The solver's table of `bench/groups/ideas.py` in a build with and one without Newton steps."""
     rows = []
     for name, record in (("with", "bench-aedbb70"), ("without", "bench-no-newton")):
         tables = load(record)["benchmarks"]["ideas"]["tables"]

@@ -42,8 +42,8 @@ TUNED: dict[str, Any] = {
 PRESETS: dict[str, dict[str, Any]] = {"paper": PAPER, "tuned": TUNED}
 
 # The paper's values (section 3.2) with its 3000 evaluations. It leaves open what follows the blank line; the choices
-# were made on seeds from 1000 on (bench/ablation_sines.py, tables in docs/reproduction.md). The validation is a free
-# run, as the test is: judged one step ahead, the networks that win drift off as soon as they are left alone.
+# were made on seeds from 1000 on (bench/studies/ablation_sines.py, tables in docs/reproduction.md). The validation is
+# a free run, as the test is: judged one step ahead, the networks that win drift off as soon as they are left alone.
 PAPER_SINES: dict[str, Any] = {
     "n_cells": 10,
     "weight_range": 1.0,
