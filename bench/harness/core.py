@@ -14,14 +14,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from evoke._core import dispatch, lstm, mutation, qp
+from evoke._core import dispatch, kernel, lstm, mutation, qp
 from evoke.evolution.evaluation import evaluate
-from evoke.evolution.problem import Points, Problem, merge_points
+from evoke.evolution.problem import Objective, Points, Problem, merge_points
 from evoke.evolution.workers import evaluator
 from evoke.readouts import SVMReadout
 from evoke.sequences.containers import as_sequences
 from evoke.sequences.prefixes import Runs, share_prefixes
-from evoke.svm import Solution, _solve, _thundersvm, solve
+from evoke.svm import Solution, _solve, _thundersvm
 
 __all__ = [
     "FloatArray", "Problem", "add_cauchy", "all_rows_at_once", "boxes", "decide", "evaluate", "evaluator", "gram",
@@ -39,18 +39,18 @@ vector_function = dispatch.apply  # (name, x) -> exp, tanh, logistic or tanpi of
 add_cauchy = mutation.add_cauchy  # (chromosomes, scale, bit generator), in place
 
 
-def _kernel(gamma: float) -> dict[str, Any]:
-    return {"kernel": "rbf", "gamma": gamma, "coef0": 0.0, "degree": 3}
+def _kernel(gamma: float) -> kernel.Kernel:
+    return kernel.Kernel("rbf", gamma)
 
 
 def gram(X: FloatArray, gamma: float) -> FloatArray:
     """The kernel matrix of the rows X (n, d)."""
-    return qp.gram(X, *_kernel(gamma).values())
+    return kernel.gram(X, _kernel(gamma))
 
 
 def decide(X: FloatArray, support_vectors: FloatArray, coef: FloatArray, intercept: FloatArray, gamma: float):
     """Decision values (n, n_outputs) with coefficients (n_support, n_outputs) and intercepts (n_outputs,)."""
-    return qp.decide(X, support_vectors, coef, intercept, *_kernel(gamma).values())
+    return kernel.decide(X, support_vectors, coef, intercept, _kernel(gamma))
 
 
 # ---------------------------------------------------------------- support vector machines
@@ -66,7 +66,8 @@ def solve_machine(
     epsilon: float = 0.0,
 ) -> Solution:  # fmt: skip
     """One machine by the native solver, without the checks of an estimator."""
-    return solve(X, target, lower, upper, **_kernel(gamma), epsilon=epsilon, tol=tol, max_iter=-1, solver="native")
+    options = {"epsilon": epsilon, "tol": tol, "max_iter": -1, "solver": "native"}
+    return _solve.solve_targets(X, target, lower, upper, _kernel(gamma), **options)
 
 
 @contextmanager
@@ -84,7 +85,7 @@ thundersvm_available = _thundersvm.available
 
 def train_with_thundersvm(X: FloatArray, target: FloatArray, *, gamma: float, **parameters: Any) -> FloatArray:
     """Coefficients of one machine as the binding gives them, before our solver looks at them."""
-    return _thundersvm.train(X, target, **_kernel(gamma), **parameters)
+    return _thundersvm.train(X, target, kernel="rbf", gamma=gamma, **parameters)
 
 
 def thundersvm_library() -> ctypes.CDLL:
@@ -109,8 +110,8 @@ def problem_of(
     cut = sequences.offsets[n_train]
     points = merge_points if merged else _one_by_one
     train, validation = (points(runs.row_of[part], targets[part]) for part in (slice(cut), slice(cut, None)))
-    readout = SVMReadout(gamma=gamma, C=C, tol=tol, solver=solver)
-    return Problem(runs, train, validation, "lstm", gate_bias, readout, "hinge", False)
+    readout = SVMReadout(_kernel(gamma), C=C, tol=tol, solver=solver)
+    return Problem(runs, train, validation, "lstm", gate_bias, readout, Objective("hinge"))
 
 
 def _from_the_start(sequences: Any) -> Runs:
@@ -133,7 +134,7 @@ def shrunk(problem: Problem, n_rows: int = 0) -> Problem:
 
 def population(problem: Problem, genomes: FloatArray) -> FloatArray:
     """Activations (n_networks, n_rows, n_cells) of all networks on the rows of the problem."""
-    return lstm.population(genomes, problem.runs.rows, *problem.runs.table, problem.cell, problem.gate_bias)
+    return lstm.population(problem.networks(genomes), problem.runs.rows, problem.runs.table)
 
 
 def sizes(problem: Problem) -> dict[str, int]:
@@ -152,7 +153,7 @@ def to_validate_on(problem: Problem, phi: FloatArray) -> FloatArray:
 def machine(X: FloatArray, gamma: float) -> qp.Machine:
     """A machine of the core on the rows X (n, d), with room for its whole kernel matrix."""
     n = len(X)
-    return qp.Machine(X, *_kernel(gamma).values(), 8 * n * (n + 8))
+    return qp.Machine(X, _kernel(gamma), 8 * n * (n + 8))
 
 
 def train_outputs(problem: Problem, machine: qp.Machine) -> FloatArray:

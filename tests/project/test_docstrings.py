@@ -95,8 +95,8 @@ FAMILIES = {
 OWN = {
     "estimators": {"C", "objective", "readout", "washout", "validation", "genome_", "n_features_in_", "n_outputs_",
                    "X", "y", "X_val", "y_val", "sample_weight", "refit"},
-    "machines": {"C", "tol", "max_iter", "support_", "support_vectors_", "n_support_", "dual_coef_", "intercept_", "n_iter_", "dual_gap_",
-                 "y"},
+    "machines": {"C", "tol", "max_iter", "support_", "support_vectors_", "n_support_", "dual_coef_", "intercept_",
+                 "n_iter_", "dual_gap_", "y"},
 }  # fmt: skip
 
 

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from evoke._core.kernel import Kernel
 from evoke._core.lstm import Network
 from evoke.readouts import Readout
 from evoke.sequences.prefixes import Runs
@@ -123,7 +124,7 @@ class Problem:
         """All that counts, in the names and the order of format 1 of model files, which hold the digest."""
         readout = vars(self.readout)
         if "kernel" in readout:
-            kernel = self.readout.kernel
+            kernel: Kernel = readout["kernel"]
             parts = {"kernel": kernel.name, "gamma": kernel.gamma, "coef0": kernel.coef0, "degree": kernel.degree}
             readout = parts | {name: value for name, value in readout.items() if name != "kernel"}
         free = self.free

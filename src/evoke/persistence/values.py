@@ -128,7 +128,8 @@ def decode(value: Any, arrays: Arrays) -> Any:
         content = arrays.pop(content)
     elif kind != "float":
         content = decode(content, arrays)
-    return (_MADE.get(kind) or _MAKERS[kind])(content)
+    made: Any = _MADE.get(kind) or _MAKERS[kind]
+    return made(content)
 
 
 def _table(columns: dict[str, NDArray[Any]]) -> list[dict[str, Any]]:

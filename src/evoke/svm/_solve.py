@@ -139,7 +139,7 @@ def solve_targets(X, target, lower, upper, kernel, **options) -> Solution:
     betas, certificates = solve_each(
         X, [tuple(map(np.ascontiguousarray, problem)) for problem in problems], kernel, **options
     )
-    columns = Certificate(*map(np.array, zip(*certificates, strict=True)))._asdict()
+    columns = {name: np.array([getattr(found, name) for found in certificates]) for name in Certificate._fields}
     return Solution(betas, solver="thundersvm" if options["solver"] == "thundersvm" else "native", **columns)
 
 
