@@ -11,7 +11,7 @@ __all__ = ["main"]
 
 def main() -> int:
     """Run the command line, or say how to install what it needs."""
-    signal.signal(signal.SIGTERM, signal.default_int_handler)  # to be told to end is to be interrupted
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # as Ctrl-C does
     try:
         if any(find_spec(package) is None for package in ("click", "rich")):
             print(

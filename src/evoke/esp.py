@@ -112,7 +112,7 @@ class ESP:
     n_networks : int
         Networks per generation, ``subpopulation_size * n_trials``.
     best_fitness : float
-        Lowest fitness ever told; inf until a finite one was.
+        Lowest fitness so far; inf until there was a finite one.
     generation : int
         Number of `tell` calls.
     stagnation : int
@@ -187,7 +187,7 @@ class ESP:
 
     @property
     def best(self):
-        """Genome of the best network ever told, None until a fitness below infinity was told.
+        """Genome of the best network so far, None until a fitness was below infinity.
 
         An array of shape (n_subpopulations, length) if all lengths are equal, else a list of arrays (length_i,).
         """
@@ -195,7 +195,7 @@ class ESP:
 
     @property
     def n_evaluations(self):
-        """Number of networks told."""
+        """Number of networks evaluated."""
         return self.generation * self.n_networks
 
     def ask(self):
@@ -223,7 +223,7 @@ class ESP:
         ----------
         fitness : array-like of shape (n_networks,)
             To be minimised. NaN counts as infinity, and infinity ranks last. While no network had a fitness below
-            infinity there is nothing to burst around, so selection goes on.
+            infinity there is nothing to burst around, so selection continues.
 
         Raises
         ------
@@ -257,7 +257,7 @@ class ESP:
             self._best = None
 
     def state_dict(self):
-        """Everything that is needed to go on, bit for bit, also between `ask` and `tell`.
+        """Everything that is needed to continue, bit for bit, also between `ask` and `tell`.
 
         Returns
         -------
@@ -279,7 +279,7 @@ class ESP:
         }
 
     def load_state_dict(self, state):
-        """Go on from the state of an object that had the same parameters; `random_state` may differ.
+        """Continue from the state of an object that had the same parameters; `random_state` may differ.
 
         Parameters
         ----------

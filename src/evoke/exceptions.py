@@ -12,7 +12,7 @@ class SolverWarning(ConvergenceWarning):
 
 
 class ModelFileError(ValueError):
-    """A file is no model file, or one that is cut, corrupt, too large or of a newer format."""
+    """A file is not a model file, or it is cut off, corrupt, too large or of a newer format."""
 
 
 class WorkerLostError(RuntimeError):

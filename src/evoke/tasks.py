@@ -367,7 +367,7 @@ def nrmse84(model: Any, series: Any, starts: Iterable[int]) -> float:
     model : fitted `EvokeForecaster`, or any object with ``generate(n_steps, context=...)``
         What is judged; it is not changed.
     series : array_like of shape (T,)
-        The series that `model` is told the beginnings of.
+        The series whose beginnings `model` reads.
     starts : iterable of int
         Each from 1 to ``T - 84``.
 
@@ -404,7 +404,7 @@ def linear_window(series: Any, n_train: int, n_test: int, order: int = 40) -> Fl
     n_train : int
         The weights are fitted to ``series[:n_train]``, which is then continued.
     n_test : int
-        Values to go on for.
+        Number of values to predict.
     order : int
         Values that a prediction is made from, less than `n_train`.
 

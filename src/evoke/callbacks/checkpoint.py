@@ -1,4 +1,4 @@
-"""Checkpoints of a run, from which it goes on after a crash."""
+"""Checkpoints, from which a run continues after a crash."""
 
 from __future__ import annotations
 
@@ -25,42 +25,42 @@ MAY_CHANGE = ("n_generations", "n_jobs", "callbacks", "warm_start", "verbose", "
 
 @dataclass(frozen=True)
 class Checkpoint:
-    """Saves the model so far every few generations and at the end of a run, an interrupt or an error included.
+    """Saves the model so far every few generations and at the end of a run, also after an interrupt or an error.
 
-    With ``resume=True`` `fit` goes on from the file if there is one: the same script started again after a crash
-    continues and gives, bit for bit, what it would have given without. A process that is killed loses no more than the
-    generations since the last checkpoint. The run ends with `n_generations` in total, so that a script that is done
-    only reads the file.
+    With ``resume=True`` `fit` continues from the file if it exists: the same script started again after a crash gives,
+    bit for bit, what it would have given without the crash. A process that is killed loses no more than the generations
+    since the last checkpoint. The run ends after `n_generations` in total, so a script that has finished only reads
+    the file.
 
-    The file is a model file (`evoke.load`) with the best network so far. There is none yet while no network has had a
+    The file is a model file (`evoke.load`) with the best network so far. It is not written before a network had a
     finite error.
 
     Parameters
     ----------
     path : str or PathLike
-        One file for one fit: others, those of a grid search for instance, are refused. It is replaced as a whole or not
-        at all.
+        One file for one fit: other fits, those of a grid search for instance, are refused. The file is replaced as a
+        whole or not at all.
     every : int, default=10
         Generations from one checkpoint to the next.
     resume : bool, default=True
-        Whether to go on from the file. False: begin anew; a model file that is there is replaced.
+        Whether to continue from the file. False: start afresh and replace an existing model file.
 
     Raises
     ------
     ValueError
-        A value out of range. In `fit`: the file is of other parameters, other data, another `random_state`, or of more
+        A value out of range. In `fit`: the file has other parameters, other data, another `random_state`, or more
         generations than were asked for. It is left as it is.
     ModelFileError
-        In `fit`: what is there is no model file or a corrupt one; with ``resume=False`` too. It is left as it is.
+        In `fit`: the file is not a model file or is corrupt; also with ``resume=False``. It is left as it is.
     OSError
         In `fit`: the file cannot be written. The model remains usable.
 
     Notes
     -----
-    `n_generations`, `n_jobs`, `callbacks`, `warm_start`, `verbose` and `refit` may change from start to start. With
-    ``random_state=None`` the file knows the seed. A function among the callbacks that ends a run is asked again only
-    after one more generation; `EarlyStopping` ends it where it ended before. Where a warm start goes on, those
-    before it come on top of `n_generations`.
+    `n_generations`, `n_jobs`, `callbacks`, `warm_start`, `verbose` and `refit` may change between starts. With
+    ``random_state=None`` the seed is taken from the file. A function among the callbacks that ended a run is asked
+    again only after one more generation; `EarlyStopping` ends it where it ended before. After a warm start the
+    generations before it come on top of `n_generations`.
 
     Examples
     --------
@@ -93,7 +93,7 @@ class Checkpoint:
         if not path.exists():
             return
         if not self.resume:
-            load(path)  # what is no model file is not ours to remove
+            load(path)  # a file that is not a model file must not be removed
             Path(os.path.realpath(path)).unlink()  # `save` too keeps a link and replaces what it leads to
             return
         saved = self._read_same_run(run)
@@ -154,7 +154,7 @@ class Checkpoint:
 
 
 def check_folder(path: Path) -> None:
-    """That a file can be put there: told now rather than after an hour of work."""
+    """Check that a file can be written there, now rather than after an hour of work."""
     check_replaceable(path)
     if not os.access(path.parent, os.W_OK | os.X_OK):
         number = errno.EACCES if path.parent.is_dir() else errno.ENOENT

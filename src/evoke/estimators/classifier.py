@@ -44,11 +44,11 @@ class EvokeClassifier(ClassifierMixin, SequenceEstimator):
     subpopulation_size : int, default=40
         Chromosomes in the subpopulation of each cell.
     n_trials : int, default=5
-        Networks that each chromosome takes part in per generation.
+        Networks per generation that each chromosome takes part in.
     mutation_scale : float, default=0.1
-        Half of the Cauchy noise lies within +- this scale (the paper's alpha).
+        Scale of the Cauchy noise, half of which lies within +- this value (the paper's alpha).
     burst_patience : int or None, default=5
-        Generations without improvement that set off burst mutation; None: never.
+        Generations without improvement after which burst mutation sets in; None: never.
     burst_scale : float or None, default=None
         Noise scale of burst mutation; None: `mutation_scale`.
     credit : {"best", "mean"}, default="best"
@@ -56,40 +56,40 @@ class EvokeClassifier(ClassifierMixin, SequenceEstimator):
     objective : {"hinge", "squared", "count"}, default="hinge"
         Error of a decision: margin violation, its square, or whether it is wrong.
     readout : {"svm", "lssvm", "pinv"}, default="svm"
-        Support vector machines, least-squares support vector machines, or linear weights by the pseudoinverse; one an
-        output. The latter two meet targets of +-1 in the least squares.
+        Support vector machines, least-squares support vector machines, or linear weights by the pseudoinverse, one for
+        each output. The latter two fit targets of +-1 by least squares.
     kernel : {"rbf", "linear", "poly"}, default="rbf"
     gamma : float, default=0.25
         Kernel width, ``exp(-gamma * |x - y|**2)``. The paper's "standard deviation 2.0" means 1/4 in its SVM software.
     C : float, default=100.0
         Capacity: the price of a margin violation, of a squared error with ``readout="lssvm"``.
     class_weight : dict, "balanced" or None, default=None
-        Factors by which the steps (sequences) of each class weigh, in C as in the error that is the fitness; a class
-        not in the dict has 1. "balanced": so that all classes weigh the same, n / (n_classes * n_of_the_class). Not for
-        several outputs at once, whose steps have no one class.
+        Weights of the classes, which multiply C and the errors in the fitness; a class not in the dict has 1.
+        "balanced" gives all classes the same total weight: n / (n_classes * n_of_the_class). Not for several outputs
+        at once, whose steps do not have a single class.
     tol : float, default=0.001
         Tolerance of the SVM solver.
     solver : {"auto", "native", "thundersvm"}, default="auto"
-        What trains the support vector machines of ``readout="svm"``.
+        Solver that trains the support vector machines of ``readout="svm"``.
     washout : int, default=0
-        Steps at the beginning of every sequence that are neither trained on nor judged.
+        Steps at the beginning of every sequence that count neither in training nor in the fitness.
     validation : "half" or float, default="half"
-        The part held out for the fitness: the second half of the sequences (of the steps, for a single sequence), or
+        The part held out for the fitness: the second half of the sequences (or of the steps of a single sequence), or
         the last fraction of them. Not used where `fit` is given ``X_val, y_val``.
     random_state : int, SeedSequence, Generator, RandomState or None, default=None
-        Seed of the evolution; 0 is one like any other. None: another run each time.
+        Seed of the evolution; 0 is a seed like any other. None: a different run each time.
     n_jobs : int or None, default=None
-        Slices of the population evaluated at a time, by threads or by the joblib backend in force. The result does not
-        depend on it.
+        Number of workers that share the evaluation of a generation: threads, or those of the joblib backend in force.
+        The result does not depend on it.
     callbacks : list or None, default=None
-        What accompanies the run: those of `evoke.callbacks` (progress, an early end, checkpoints, a log), and functions
-        that are called after every generation with its record and the ESP engine; a true result ends the run.
+        Objects of `evoke.callbacks` (progress, early stopping, checkpoints, a log), and functions ``(record, esp)``
+        that are called after every generation; a true result ends the run.
     warm_start : bool, default=False
-        Whether `fit` goes on from the population of the last fit, for `n_generations` more: on the same data two fits
-        give the same bits as one of so many generations. The data may differ, in which case the best network so far is
-        judged anew; the parameters of the evolution and the number of features may not.
+        Whether `fit` continues from the population of the last fit, for `n_generations` more. On the same data two
+        fits give the same bits as one of that many generations. The data may differ, and then the best network so far
+        is evaluated again; the parameters of the evolution and the number of features may not.
     verbose : int, default=0
-        1 prints a line a generation to stderr. For a bar see `evoke.callbacks.Progress`.
+        1 prints a line per generation to stderr. For a progress bar see `evoke.callbacks.Progress`.
     refit : bool, default=False
         Whether the readout of the best network is trained once more at the end (after an interrupt too), this time on
         all the data, the part that `validation` holds out included. The network, `best_fitness_` and `history_` stay as
@@ -102,9 +102,9 @@ class EvokeClassifier(ClassifierMixin, SequenceEstimator):
     genome_ : ndarray of shape (n_cells, 4 * (`n_features_in_` + n_cells))
         Weights of the best network. A row is a cell: [z | input | forget | output] x [inputs, cells].
     readout_ : FittedReadout
-        What was trained on its activations: support vectors, weights, intercepts and duality gaps.
+        The readout trained on its activations: support vectors, weights, intercepts and duality gaps.
     history_ : list of dict
-        One record a generation.
+        One record per generation.
     best_fitness_ : float
         Training plus validation error of the best network.
     n_evaluations_ : int
@@ -195,18 +195,18 @@ class EvokeClassifier(ClassifierMixin, SequenceEstimator):
         Parameters
         ----------
         X : list of (T_i, n_features) arrays or data frames, (n, T, n_features) array, or (T, n_features) array
-            Sequences; a 2-D array (or a data frame) is one sequence, or with `lengths` several laid end to end.
+            Sequences. A 2-D array (or a data frame) is one sequence, or with `lengths` several, one after the other.
         y : targets with the structure of X
-            One label a step, or rows of 0 and 1 for several outputs at once; for a list or 3-D X also one label a
-            sequence, which is read off the last step; several for each sequence are a row of shape (1, n_outputs).
+            One label per step, or rows of 0 and 1 for several outputs at once. For a list or 3-D X also one label per
+            sequence, which is read off the last step; several per sequence are a row of shape (1, n_outputs).
         lengths : sequence of int, optional
             Lengths of the sequences in a 2-D X. Cross-validation splits the rows of an array, so pass it a list of
             sequences instead. In a pipeline, `lengths` and weights arrive by scikit-learn's metadata routing.
         X_val, y_val : optional
-            Sequences held out for the fitness, in a container of the same kinds (not laid end to end).
+            Sequences held out for the fitness, in the same kinds of container (but not with lengths).
         sample_weight : optional
-            Weights of the targets, in the structure of y; where y has one a step, also one a sequence. A weight
-            multiplies C and the error of its step, for the fitness too: 2 is the same as to be there twice.
+            Weights of the targets, in the structure of y, or one per sequence. A weight multiplies C and the error of
+            its step, for the fitness too: a weight of 2 is the same as two such steps.
         sample_weight_val : optional
             The weights of `y_val`.
 
@@ -218,9 +218,9 @@ class EvokeClassifier(ClassifierMixin, SequenceEstimator):
         ------
         ValueError
             A parameter out of range; data that are empty, ragged in the wrong place or not finite; weights that are
-            negative, or zero for all that is trained on or held out.
+            negative, or zero for everything that is trained on or held out.
         KeyboardInterrupt
-            On Ctrl-C. The best network so far is kept: the estimator is fitted if one generation was completed.
+            On Ctrl-C. The best network so far is kept: the estimator is fitted if a generation was completed.
         """
         given = self._read(X, y, lengths, X_val, y_val, sample_weight, sample_weight_val)
         labels = Labels(given.data.y, given.data.X)
@@ -283,13 +283,13 @@ class EvokeClassifier(ClassifierMixin, SequenceEstimator):
         Returns
         -------
         list of ndarray, or ndarray
-            The structure of X with one value a step (two classes; positive means ``classes_[1]``) or one a step and
-            output; without the steps where the model was trained with one label a sequence.
+            The structure of X with one value per step (two classes; positive means ``classes_[1]``) or one per step
+            and output; one per sequence where the model was trained with one label per sequence.
         """
         return self._apply(ClassifierModel.shape, X, lengths)
 
     def predict(self, X, lengths=None):
-        """Labels of the steps, or of the sequences where the model was trained so.
+        """Labels of the steps, or of the sequences where the model was trained with one label per sequence.
 
         Parameters
         ----------
@@ -299,14 +299,14 @@ class EvokeClassifier(ClassifierMixin, SequenceEstimator):
         Returns
         -------
         list of ndarray, or ndarray
-            The structure of X with a label a step, or (n_sequences,) labels.
+            The structure of X with a label per step, or (n_sequences,) labels.
         """
         return self._apply(ClassifierModel.answer, X, lengths)
 
     def score(self, X, y, lengths=None, sample_weight=None):
-        """Share of right labels among all steps (of sequences, where the model was trained with one label each).
+        """Accuracy: the share of correct labels among all steps, or sequences where the model has one label for each.
 
-        With several outputs a step counts as right only if all its outputs are. Steps count by their `sample_weight`.
+        With several outputs a step is correct only if all its outputs are. Steps count by their `sample_weight`.
 
         Parameters
         ----------

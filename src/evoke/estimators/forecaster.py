@@ -50,11 +50,11 @@ class EvokeForecaster(SeriesEstimator):
     subpopulation_size : int, default=40
         Chromosomes in the subpopulation of each cell.
     n_trials : int, default=5
-        Networks that each chromosome takes part in per generation.
+        Networks per generation that each chromosome takes part in.
     mutation_scale : float, default=0.01
-        Half of the Cauchy noise lies within +- this scale (the paper's alpha).
+        Scale of the Cauchy noise, half of which lies within +- this value (the paper's alpha).
     burst_patience : int or None, default=5
-        Generations without improvement that set off burst mutation; None: never.
+        Generations without improvement after which burst mutation sets in; None: never.
     burst_scale : float or None, default=None
         Noise scale of burst mutation; None: `mutation_scale`.
     credit : {"best", "mean"}, default="best"
@@ -63,8 +63,8 @@ class EvokeForecaster(SeriesEstimator):
         Error of a prediction: its square, its absolute value beyond `epsilon`, or whether it is off by more than
         `epsilon`; summed over outputs and steps.
     readout : {"svm", "lssvm", "pinv"}, default="lssvm"
-        Support vector regression, least-squares support vector machines, or linear weights by the pseudoinverse; one
-        an output.
+        Support vector regression, least-squares support vector machines, or linear weights by the pseudoinverse, one
+        for each output.
     kernel : {"rbf", "linear", "poly"}, default="rbf"
     gamma : float, default=0.25
         Kernel width, ``exp(-gamma * |x - y|**2)``. The paper's "standard deviation 2.0" means 1/4 in its SVM software.
@@ -76,32 +76,32 @@ class EvokeForecaster(SeriesEstimator):
     tol : float, default=0.001
         Tolerance of the SVM solver.
     solver : {"auto", "native", "thundersvm"}, default="auto"
-        What trains the support vector machines of ``readout="svm"``.
+        Solver that trains the support vector machines of ``readout="svm"``.
     washout : int, default=0
-        Steps at the beginning of every series that are neither trained on nor judged.
+        Steps at the beginning of every series that count neither in training nor in the fitness.
     feedback_scale : float, default=0.3
         Factor of the values that are fed back into the network.
     validation : "half" or float, default="half"
-        The part held out for the fitness: the second half of the steps behind the washout (of the series, if there are
+        The part held out for the fitness: the second half of the steps after the washout (of the series, if there are
         several), or the last fraction of them. Not used where `fit` is given ``y_val``.
     validation_mode : {"teacher", "free"}, default="teacher"
-        How the held-out part is judged. "teacher": by the errors one step ahead, the network being told the true values
-        (paper, section 3.2). "free": by the errors of a run on its own output, which begins where the held-out part
-        does; in a whole series behind the washout, or behind its first step if there is none.
+        How networks are judged on the held-out part. "teacher": by their errors one step ahead, while they read the
+        true values (paper, section 3.2). "free": by the errors of a run on their own output, which starts where the
+        held-out part does; in a whole series after the washout, or after its first step without a washout.
     random_state : int, SeedSequence, Generator, RandomState or None, default=None
-        Seed of the evolution; 0 is one like any other. None: another run each time.
+        Seed of the evolution; 0 is a seed like any other. None: a different run each time.
     n_jobs : int or None, default=None
-        Slices of the population evaluated at a time, by threads or by the joblib backend in force. The result does not
-        depend on it.
+        Number of workers that share the evaluation of a generation: threads, or those of the joblib backend in force.
+        The result does not depend on it.
     callbacks : list or None, default=None
-        What accompanies the run: those of `evoke.callbacks` (progress, an early end, checkpoints, a log), and functions
-        that are called after every generation with its record and the ESP engine; a true result ends the run.
+        Objects of `evoke.callbacks` (progress, early stopping, checkpoints, a log), and functions ``(record, esp)``
+        that are called after every generation; a true result ends the run.
     warm_start : bool, default=False
-        Whether `fit` goes on from the population of the last fit, for `n_generations` more: on the same data two fits
-        give the same bits as one of so many generations. The data may differ, in which case the best network so far is
-        judged anew; the parameters of the evolution and the number of features may not.
+        Whether `fit` continues from the population of the last fit, for `n_generations` more. On the same data two
+        fits give the same bits as one of that many generations. The data may differ, and then the best network so far
+        is evaluated again; the parameters of the evolution and the number of features may not.
     verbose : int, default=0
-        1 prints a line a generation to stderr. For a bar see `evoke.callbacks.Progress`.
+        1 prints a line per generation to stderr. For a progress bar see `evoke.callbacks.Progress`.
     refit : bool, default=False
         Whether the readout of the best network is trained once more at the end (after an interrupt too), this time on
         all the data, the part that `validation` holds out included. The network, `best_fitness_` and `history_` stay as
@@ -110,7 +110,7 @@ class EvokeForecaster(SeriesEstimator):
     Attributes
     ----------
     n_outputs_ : int
-        Number of values a step.
+        Number of values per step.
     n_features_in_ : int
         External inputs; 0 without X.
     feature_names_in_ : ndarray of str
@@ -118,9 +118,9 @@ class EvokeForecaster(SeriesEstimator):
     genome_ : ndarray of shape (n_cells, 4 * (`n_features_in_` + `n_outputs_` + n_cells))
         Weights of the best network. A row is a cell: [z | input | forget | output] x [inputs, outputs fed back, cells].
     readout_ : FittedReadout
-        What was trained on its activations: support vectors, weights, intercepts and duality gaps.
+        The readout trained on its activations: support vectors, weights, intercepts and duality gaps.
     history_ : list of dict
-        One record a generation.
+        One record per generation.
     best_fitness_ : float
         Training plus validation error of the best network.
     n_evaluations_ : int
@@ -211,8 +211,8 @@ class EvokeForecaster(SeriesEstimator):
         y_val, X_val : optional
             Whole series held out for the fitness, of the same kind as y and X.
         sample_weight : optional
-            Weights of the steps, in the structure of y but for its columns; for a list also one a series. A weight
-            multiplies C and the error of its step, for the fitness too: 2 is the same as to be there twice.
+            Weights of the steps, in the structure of y without its columns; for a list also one per series. A weight
+            multiplies C and the error of its step, for the fitness too: a weight of 2 is the same as two such steps.
         sample_weight_val : optional
             The weights of `y_val`.
 
@@ -226,7 +226,7 @@ class EvokeForecaster(SeriesEstimator):
             A parameter out of range, a series no longer than the washout, data that are not finite, lengths of X and y
             that differ; weights that are negative, or zero for all that is trained on or held out.
         KeyboardInterrupt
-            On Ctrl-C. The best network so far is kept: the estimator is fitted if one generation was completed.
+            On Ctrl-C. The best network so far is kept: the estimator is fitted if a generation was completed.
         """
         self._check_parameters()
         series = as_series(y)
@@ -289,7 +289,7 @@ class EvokeForecaster(SeriesEstimator):
         n_steps : int
             0 is allowed.
         context : (T,) or (T, n_outputs) array, optional
-            The series to be continued, which the network is told first. By default the (last) series of `fit`.
+            The series to be continued, which the network reads first. By default the (last) series of `fit`.
         X : (n_steps, n_features) array, or with `context` (T + n_steps, n_features), optional
             External inputs, where the model was trained with some: those of the context and of the steps generated.
 
@@ -329,12 +329,12 @@ class EvokeForecaster(SeriesEstimator):
         return values[:, 0] if model.flat else values
 
     def predict(self, fh, X=None):
-        """Values at a forecasting horizon behind the end of the (last) series of `fit`.
+        """Values at a forecasting horizon after the end of the (last) series of `fit`.
 
         Parameters
         ----------
         fh : int or array_like of int
-            Steps ahead, each at least 1; 3 means the third value behind the end, and it alone.
+            Steps ahead, each at least 1; 3 means the third value after the end, and only that one.
         X : (max(fh), n_features) array, optional
             External inputs of the steps up to the furthest.
 

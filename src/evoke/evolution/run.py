@@ -33,7 +33,7 @@ class RunState:
     history : list of dict
         One record per generation.
     first : int
-        Records before this one are of other data, on which a warm start began.
+        Records before this one are of other data, from which a warm start continued.
     digest : str
         That of the problem, `Problem.digest`.
     """
@@ -50,8 +50,8 @@ class Run:
 
     A callback is a function ``(record, esp)`` that is called after every generation, and whose true result ends the
     run; or an object with a method ``watch(run)`` that returns a context manager around all generations. It yields such
-    a function: what comes before is done at the start, what comes behind, in a ``finally``, at the end, however that
-    comes about. Nothing has to be kept in the object, so that it can serve several runs, be copied and be pickled.
+    a function: the code before the ``yield`` runs at the start, the code after it, in a ``finally``, at the end,
+    whatever ends the run. The object itself keeps nothing, so it can serve several runs, be copied and be pickled.
 
     An object may also have a method ``restore(run)``. It is called before anything is watched and may bring `esp` and
     `history` to a later generation of the same run.
@@ -65,7 +65,7 @@ class Run:
     history : list of dict
         The records of all generations so far, those before a warm start included.
     first : int
-        Records before this one are of other data, on which a warm start began.
+        Records before this one are of other data, from which a warm start continued.
     model : callable
         Without arguments: a copy of the estimator, fitted with the best network so far.
     stopped : bool

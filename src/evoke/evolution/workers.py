@@ -83,7 +83,7 @@ def evaluator(problem: Problem, n_jobs: int | None, n_networks: int) -> Iterator
 class _Threads(ThreadPoolExecutor):
     """Threads of our own: joblib's take 10 ms, a whole generation or two, to notice that a slice is done.
 
-    The calling thread takes its share, as it is the one that hears Ctrl-C.
+    The calling thread takes its share, as Ctrl-C reaches it alone.
     """
 
     def __init__(self, workers: int):

@@ -36,10 +36,10 @@ class Persistent(BaseEstimator):
         """Write the model to a file for `evoke.load`.
 
         The file is an .npz without pickles. It holds the parameters, except for `callbacks`, and what was learned,
-        with the state of the evolution: after `load`, ``warm_start`` goes on bit for bit. It is written beside `path`
+        with the state of the evolution: after `load`, ``warm_start`` continues bit for bit. It is written beside `path`
         and then renamed, so that a crash leaves the old file or the new one.
 
-        An estimator of sequences may have an attribute ``metadata_``, a dictionary of the caller's: it is kept too.
+        An estimator of sequences may have an attribute ``metadata_``, a dictionary of the caller's own, which is kept.
 
         Parameters
         ----------

@@ -96,7 +96,7 @@ def as_external(X: Any, lengths: NDArray[np.int64], several: bool, n_features: i
 
 
 def inputs_of(y: Sequences, external: FloatArray, feedback_scale: float) -> Sequences:
-    """Inputs of a network that is told the series: [X(t) | feedback_scale * y(t - 1)], with y(-1) = 0."""
+    """Inputs of a network that reads the series: [X(t) | feedback_scale * y(t - 1)], with y(-1) = 0."""
     before = np.zeros_like(y.rows)
     before[1:] = feedback_scale * y.rows[:-1]
     before[y.offsets[:-1]] = 0.0
