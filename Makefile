@@ -58,7 +58,7 @@ docs: installed ## the documentation site, into build/docs; a warning is an erro
 	$(IN_TEST) python -m sphinx -W --keep-going -q -b html docs build/docs
 
 installed: $(TEST)/ready
-	$(IN_TEST) python $(PIP) --no-build-isolation '.[cli,plot,distributed,docs,test]' --config-settings=build-dir=build/pytest
+	$(IN_TEST) sh tools/install.sh cli,plot,distributed,docs,test
 
 analyze: ## the static analyser of gcc over the C core
 	for source in csrc/*.c; do gcc -std=c17 -O1 -DEVK_ISA=scalar -fanalyzer -Werror -c -o /dev/null $$source || exit 1; done
