@@ -22,4 +22,5 @@ python -m venv build/wheel/empty
 build/wheel/empty/bin/python -m pip install -qq dist/*.whl
 smoke=$(pwd)/tools/smoke.py
 (cd build/wheel && empty/bin/python -I "$smoke")
+[ -n "$(git status --porcelain)" ] || git rev-parse HEAD >build/wheel/commit # which tools/install.sh asks for
 ls -l dist
