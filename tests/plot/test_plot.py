@@ -100,9 +100,9 @@ def test_bad_series_are_named(true, generated, message):
 
 
 def test_results_without_a_run_to_draw(result):
-    with pytest.raises(ValueError, match=r"^results must have a run"):
+    with pytest.raises(ValueError, match=r"^results must have a free run"):
         FreeRunDisplay.from_results([result | {"free_run": None}])
-    with pytest.raises(ValueError, match=r"^results must have .* same waves"):
+    with pytest.raises(ValueError, match=r"^results must have .* same number of waves"):
         FreeRunDisplay.from_results([result, result | {"waves": 3}])
     with pytest.raises(ValueError, match=r"^results must be of the task sines, got \['anbncn'\]"):
         FreeRunDisplay.from_results([{"task": "anbncn"}])
@@ -146,7 +146,7 @@ def test_fitness_and_bursts_are_drawn():
         "best_fitness": [[1, 9], [2, 4], [3, 4]],
     }
     assert [segment[:, 0].tolist() for segment in display.bursts_.get_segments()] == [[2, 2]]
-    assert legend(display.ax_) == ["burst", "generation's median", "generation's best", "best so far"]
+    assert legend(display.ax_) == ["burst", "median of the generation", "best of the generation", "best so far"]
     assert (display.ax_.get_xlabel(), display.ax_.get_ylabel()) == ("generation", "fitness")
     display.figure_.canvas.draw()
 
@@ -312,7 +312,7 @@ def test_display_of_what_an_estimator_says():
     labels = [np.where(part[:, 0] > 0, "yes", "no") for part in y]
     display = PredictionDisplay.from_estimator(model.fit(X, labels), X[3])
     assert display.classes.tolist() == ["no", "yes"]
-    with pytest.raises(ValueError, match=r"^estimator must have been fitted with a target a step"):
+    with pytest.raises(ValueError, match=r"^estimator must have been fitted with a target per step"):
         PredictionDisplay.from_estimator(model.fit(X, ["a", "b", "a", "b"]), X[3])
     with pytest.raises(NotFittedError):
         PredictionDisplay.from_estimator(EvokeClassifier(), X[3])

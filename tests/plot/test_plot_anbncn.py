@@ -33,7 +33,7 @@ def test_runs_medians_and_published_means():
     assert "2 of 3" in texts
     assert "Evoke 257" in texts
     assert legend(display.ax_) == [
-        paper, tuned, "median", "published mean", "longest training string", "longest string tried",
+        paper, tuned, "median", "published mean", "longest training string", "longest string tested",
     ]  # fmt: skip
     assert [text.get_text() for text in display.ax_.get_xticklabels()] == ["1..10", "1..20"]
     assert display.ax_.get_yscale() == "log"

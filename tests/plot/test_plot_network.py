@@ -144,7 +144,7 @@ def test_kernel_of_activations():
     np.testing.assert_array_equal(display.image_.get_array(), rbf_kernel(phi, gamma=0.5))
     assert display.support_.get_ydata().tolist() == [0, 3]
     assert legend(display.ax_) == ["support vector"]
-    assert display.ax_.get_xlabel() == display.ax_.get_ylabel() == "step, in the order of time"
+    assert display.ax_.get_xlabel() == display.ax_.get_ylabel() == "step, in time order"
     across, along = display.ax_.lines[:2]
     assert (across.get_ydata()[0], along.get_xdata()[0]) == (1.5, 1.5)
     display.figure_.canvas.draw()
@@ -204,7 +204,7 @@ def test_kernel_with_one_label_a_sequence():
         ({"activations": [1.0]}, "activations must be 2-D"),
         ({"support": [True]}, "support must have the 3 rows of activations, got 1"),
         ({"labels": [1, 2]}, "labels must have the 3 rows of activations, got 2"),
-        ({"activations": [[np.nan]]}, "Input contains NaN"),
+        ({"activations": [[np.nan]]}, "activations must be finite, got nan"),
     ],
 )
 def test_bad_rows_are_named(more, message):

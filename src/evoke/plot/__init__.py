@@ -1,13 +1,13 @@
-"""Figures, in scikit-learn's manner of Displays. Matplotlib is imported when something is drawn."""
+"""Figures, as displays in the style of scikit-learn. Matplotlib is imported only when something is drawn."""
 
 from evoke.plot._acceptance import AcceptanceDisplay
 from evoke.plot._activations import ActivationDisplay
-from evoke.plot._common import check_picture, picture
 from evoke.plot._continuation import ContinuationDisplay
+from evoke.plot._display import check_picture, picture
 from evoke.plot._free_run import FreeRunDisplay
 from evoke.plot._generalisation import GeneralisationDisplay
 from evoke.plot._history import HistoryDisplay
-from evoke.plot._kernel import KernelMatrixDisplay
+from evoke.plot._kernel_matrix import KernelMatrixDisplay
 from evoke.plot._prediction import PredictionDisplay
 
 __all__ = [

@@ -5,32 +5,35 @@ from __future__ import annotations
 import numpy as np
 
 from evoke import tasks
-from evoke.plot._common import COLOURS, one_axes, to_floats
+from evoke.plot._checks import to_floats
+from evoke.plot._display import Display
+from evoke.plot._style import COLOURS, legend_above
 
 __all__ = ["AcceptanceDisplay"]
 
 
-class AcceptanceDisplay:
+class AcceptanceDisplay(Display):
     """Which strings of a^n b^n c^n a model accepts, and by what margin.
 
-    The margin of a string is the least of its decision values, over all steps and outputs, each counted as positive
-    where it is right: see `evoke.tasks.anbncn_margins`. Use `from_estimator` or `from_margins` to make one.
+    The margin of a string is the smallest of its decision values over all steps and outputs, each with a positive sign
+    if it is on the correct side of zero: see `evoke.tasks.anbncn_margins`. Create a display with `from_estimator` or
+    `from_margins`.
 
     Parameters
     ----------
-    margins : ndarray of shape (n,)
-        Of the strings 1..n.
-    accepted : bool ndarray of shape (n,)
+    margins : ndarray of shape (test_max,)
+        Margins of the strings n = 1..test_max.
+    accepted : bool ndarray of shape (test_max,)
         Whether each of them is accepted.
     n_max : int, optional
-        The longest training string.
+        Largest n of the training strings.
 
     Attributes
     ----------
     figure_ : matplotlib Figure
     ax_ : matplotlib Axes
     areas_ : dict of str to matplotlib PolyCollection
-        ``accepted`` and ``rejected``, each from zero to the margins.
+        The areas ``accepted`` and ``rejected`` between zero and the margins.
 
     Examples
     --------
@@ -49,34 +52,42 @@ class AcceptanceDisplay:
 
     @classmethod
     def from_estimator(cls, estimator, test_max=1000, *, n_max=None, ax=None) -> AcceptanceDisplay:
-        """A fitted model on the strings n = 1..test_max.
+        """Draw which of the strings n = 1..test_max a fitted model accepts.
 
         Parameters
         ----------
-        estimator : object with ``decision_function`` of a list of sequences
-            Which strings it accepts is drawn.
+        estimator : object whose ``decision_function`` takes a list of sequences
+            The fitted model.
         test_max : int, default=1000
-            The longest string judged.
+            Largest n of the strings to test.
         n_max : int, optional
-            The longest training string, to be marked.
+            Largest n of the training strings, to be marked.
         ax
             As in `plot`.
+
+        Returns
+        -------
+        AcceptanceDisplay
         """
         margins, accepted = tasks.anbncn_margins(estimator, test_max)
         return cls.from_margins(margins, accepted, n_max=n_max, ax=ax)
 
     @classmethod
     def from_margins(cls, margins, accepted=None, *, n_max=None, ax=None) -> AcceptanceDisplay:
-        """Margins of the strings 1, 2, ...
+        """Draw margins.
 
         Parameters
         ----------
-        margins : array_like of shape (n,)
-            Of the strings 1..n, as `evoke.tasks.anbncn_margins` gives them.
-        accepted : bool array_like of shape (n,), optional
-            By default those of positive margins.
+        margins : array_like of shape (test_max,)
+            Margins of the strings n = 1..test_max, as `evoke.tasks.anbncn_margins` returns them.
+        accepted : bool array_like of shape (test_max,), optional
+            Whether each of them is accepted. By default, those with a positive margin are.
         n_max, ax
             As in `from_estimator`.
+
+        Returns
+        -------
+        AcceptanceDisplay
 
         Raises
         ------
@@ -90,20 +101,19 @@ class AcceptanceDisplay:
         return cls(margins=margins, accepted=accepted, n_max=n_max).plot(ax)
 
     def plot(self, ax=None) -> AcceptanceDisplay:
-        """Draw.
+        """Draw the display.
 
         Parameters
         ----------
         ax : matplotlib Axes, Figure or SubFigure, optional
-            Axes to draw into, or a figure to make them in. By default a new figure of pyplot.
+            Axes to draw into, or a figure to create them in. By default, a new pyplot figure.
 
         Returns
         -------
         AcceptanceDisplay
             Itself.
         """
-        self.ax_ = ax = one_axes(ax, self._size())
-        self.figure_ = ax.figure
+        ax = self._take_ax(ax)
         total = len(self.margins)
         edges = np.arange(total + 1) + 0.5
         self.areas_ = {}
@@ -116,8 +126,8 @@ class AcceptanceDisplay:
         ax.axhline(0.0, color="0.3", linewidth=0.8)
         if self.n_max is not None:
             ax.axvline(self.n_max + 0.5, color="0.3", linewidth=1.0, linestyle=":", label=f"trained on 1..{self.n_max}")
-        ax.set(xlim=(0.5, total + 0.5), xlabel="n", ylabel="least margin")
-        ax.legend(loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=3, fontsize="small", frameon=False)
+        ax.set(xlim=(0.5, total + 0.5), xlabel="n", ylabel="smallest margin")
+        legend_above(ax, 3)
         return self
 
     def _size(self) -> tuple[float, float]:

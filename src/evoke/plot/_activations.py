@@ -1,4 +1,4 @@
-"""What the cells of a network do along a sequence."""
+"""The activations of a network along a sequence."""
 
 from __future__ import annotations
 
@@ -9,37 +9,39 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from evoke._validation.arrays import to_array, to_float
-from evoke.plot._common import COLOURS, FloatArray, several_axes, to_floats
+from evoke.plot._checks import FloatArray, to_floats
+from evoke.plot._display import Display
+from evoke.plot._style import COLOURS, integer_ticks
 
 __all__ = ["ActivationDisplay"]
 
-_HALF_BAND = 0.45  # of the distance between two cells: what an activation of size 1 takes
-_MOST_LINES = 12  # cells one above the other that can be told apart
-_MOST_LABELS = 20  # of rows
-_MOST_GUIDES = 20  # more lines through all panels would hide what they are to guide
+_HALF_BAND = 0.45  # what the largest activation takes of the distance between two cells
+_MOST_LINES = 12  # more cells, one above the other, would be hard to tell apart
+_MOST_LABELS = 20  # of the rows of an image
+_MOST_GUIDES = 20  # more lines through all panels would hide the data
 _MOST_LETTERS = 100  # more symbols along the axis would overlap
 
 
-class ActivationDisplay:
-    """The activations phi of every cell along one sequence, over what the readout makes of them and what was read.
+class ActivationDisplay(Display):
+    """The activations phi of every cell along one sequence, with the outputs of the readout and the inputs.
 
-    Up to 12 cells are drawn as lines one above the other, each in a band that the label of the axis gives the range of:
-    -1 to 1, unless all activations are small. More of them are an image, with a row for each cell. So are outputs and
-    inputs where there are more than colours for lines, which is 6. Use `from_estimator` or `from_activations` to make
-    one.
+    Up to 12 cells are drawn as lines one above the other, each within a band. The label of the axis gives the range of
+    the bands, which is -1 to 1 unless all activations are small or some are large. More cells are drawn as an image
+    with a row for each. So are more than 6 outputs or inputs. Create a display with `from_estimator` or
+    `from_activations`.
 
     Parameters
     ----------
     activations : ndarray of shape (n_steps, n_cells)
         The paper's phi(t).
     outputs : ndarray of shape (n_steps, n_outputs), optional
-        Decision values, or the values predicted.
+        Decision values, or predicted values.
     inputs : ndarray of shape (n_steps, n_features), optional
-        Drawn if there are no `symbols`.
+        The sequence, drawn if there are no `symbols`.
     symbols : sequence of str of length n_steps, optional
-        What was read at each step; equal ones in a row share a block.
+        The input symbol of each step. Consecutive equal symbols share a block.
     output_names : sequence of str, optional
-        For the legend.
+        Names for the legend.
     start : int, default=0
         Time of the first step.
 
@@ -47,13 +49,13 @@ class ActivationDisplay:
     ----------
     figure_ : matplotlib Figure
     axes_ : ndarray of matplotlib Axes
-        Activations, then outputs, then symbols or inputs, as far as there are any.
+        Axes of the activations, the outputs if given, and the symbols or inputs if given.
     lines_, output_lines_, input_lines_ : list of matplotlib Line2D
-        One a cell, output and input; empty where they are an image.
+        One line for each cell, output or input; empty if they are drawn as an image.
     images_ : dict of str to matplotlib AxesImage
-        Of ``activations``, ``outputs`` and ``inputs`` those that are an image.
+        Those of ``activations``, ``outputs`` and ``inputs`` that are drawn as an image.
     blocks_ : list of (str, int, int)
-        Symbol, first step and one behind the last of each block, times as drawn.
+        Symbol, time of the first step and time after the last step of each block.
 
     Examples
     --------
@@ -79,20 +81,29 @@ class ActivationDisplay:
     def from_estimator(
         cls, estimator, sequence, *, symbols=None, output_names=None, start=0, axes=None
     ) -> ActivationDisplay:
-        """A fitted estimator on one sequence.
+        """Draw the activations of a fitted estimator for one sequence.
 
         Parameters
         ----------
-        estimator : fitted EvokeClassifier, EvokeRegressor or EvokeForecaster
-            Whose cells are drawn.
-        sequence : array_like of shape (n_steps, n_features), or of a forecaster's series (n_steps,)
-            What it reads, from the zero state.
+        estimator : EvokeClassifier, EvokeRegressor or EvokeForecaster
+            A fitted estimator.
+        sequence : array_like of shape (n_steps, n_features), or (n_steps,) for the series of a forecaster
+            The input. The network starts from the zero state.
         symbols
             As in `from_activations`.
         output_names : sequence of str, optional
-            By default the classes of a classifier with an output for each.
+            Names for the legend. By default, the classes of a classifier that has an output for each of them.
         start, axes
             As in `from_activations`.
+
+        Returns
+        -------
+        ActivationDisplay
+
+        Raises
+        ------
+        TypeError, ValueError
+            Something other than one sequence, or an argument as in `from_activations`.
         """
         check_is_fitted(estimator, "readout_")
         inputs = to_float(to_array(sequence, "sequence"), "sequence")
@@ -111,25 +122,29 @@ class ActivationDisplay:
     def from_activations(
         cls, activations, *, outputs=None, inputs=None, symbols=None, output_names=None, start=0, axes=None
     ) -> ActivationDisplay:
-        """Activations of a network, of `evoke.lstm.forward` say.
+        """Draw activations of a network, for instance those of `evoke.lstm.forward`.
 
         Parameters
         ----------
         activations : array_like of shape (n_steps, n_cells)
             The paper's phi(t).
         outputs : array_like of shape (n_steps, n_outputs), optional
-            Decision values, or the values predicted.
+            Decision values, or predicted values.
         inputs : array_like of shape (n_steps, n_features), optional
-            What was read; drawn if there are no `symbols`.
+            The sequence, drawn if there are no `symbols`.
         symbols : str or sequence of str of length n_steps, optional
-            Drawn in the place of `inputs`.
+            The input symbol of each step, drawn instead of `inputs`.
         output_names : str or sequence of str of length n_outputs, optional
-            For the legend.
+            Names for the legend.
         start : int, default=0
             Time of the first step.
         axes : sequence of matplotlib Axes, Figure or SubFigure, optional
-            Axes to draw into, one for the activations and one for each of `outputs` and `symbols` or `inputs`, or a
-            figure to make them in. By default a new figure of pyplot.
+            Axes to draw into: one for the activations, one for `outputs` if given, and one for `symbols` or `inputs` if
+            given. Or a figure to create them in. By default, a new pyplot figure.
+
+        Returns
+        -------
+        ActivationDisplay
 
         Raises
         ------
@@ -156,7 +171,7 @@ class ActivationDisplay:
         return display.plot(axes)
 
     def plot(self, axes=None) -> ActivationDisplay:
-        """Draw.
+        """Draw the display.
 
         Parameters
         ----------
@@ -169,11 +184,8 @@ class ActivationDisplay:
             Itself.
         """
         heights = self._heights()
-        self.axes_ = several_axes(
-            axes, len(heights), "as many as there are of activations, outputs, and symbols or inputs", self._size(),
-            sharex=True, height_ratios=heights,
-        )  # fmt: skip
-        self.figure_ = self.axes_[0].figure
+        purpose = "one for the activations, one for outputs if given, one for symbols or inputs if given"
+        self._take_axes(axes, len(heights), purpose, sharex=True, height_ratios=heights)
         time = self.start + np.arange(len(self.activations))
         self.lines_, self.output_lines_, self.input_lines_, self.images_, self.blocks_ = [], [], [], {}, []
         self._draw_cells(self.axes_[0], time)
@@ -189,13 +201,13 @@ class ActivationDisplay:
         for ax in self.axes_:
             ax.set_xlim(time[0] - 0.5, time[-1] + 0.5)
         self.axes_[-1].set_xlabel("t")
-        self.axes_[-1].xaxis.get_major_locator().set_params(integer=True)
+        integer_ticks(self.axes_[-1])
         return self
 
     def _draw_cells(self, ax, time) -> None:
         n_cells = self.activations.shape[1]
         reach = _largest(self.activations)
-        if not 0.0 < reach < 0.5:  # small ones are drawn larger
+        if not 0.0 < reach < 0.5:  # small activations are drawn larger
             reach = max(1.0, reach)
         if n_cells > _MOST_LINES:
             self._draw_image(ax, time, "activations", reach, None)
@@ -210,7 +222,7 @@ class ActivationDisplay:
         ax.set(ylim=(n_cells - 0.5, -0.5), ylabel=f"cell (bands: ±{reach:.2g})")
 
     def _draw_channels(self, ax, time, which, names) -> list[Any]:
-        """Lines over time in colours of their own as far as these go, beyond them an image; the lines."""
+        """Draw a line for each channel, or an image if there are more channels than colours; return the lines."""
         values = getattr(self, which)
         n_channels = values.shape[1]
         if n_channels > len(COLOURS):
@@ -223,20 +235,18 @@ class ActivationDisplay:
             lines += ax.plot(time, column, color=colour, linewidth=1.0)
         if names is not None or n_channels > 1:
             labels = _numbers(n_channels) if names is None else list(map(str, names))
-            ax.legend(
-                lines, labels, loc="center left", bbox_to_anchor=(1.0, 0.5), fontsize="small", frameon=False
-            )
+            ax.legend(lines, labels, loc="center left", bbox_to_anchor=(1.0, 0.5), fontsize="small", frameon=False)
         return lines
 
     def _draw_image(self, ax, time, which, reach, names) -> None:
-        """A row for each column of the values, their colours symmetric about zero."""
+        """Draw a row for each column of the values, in colours that are symmetric about zero."""
         values = getattr(self, which)
         n_rows = values.shape[1]
         self.images_[which] = image = ax.imshow(
             values.T, cmap="RdBu_r", vmin=-reach, vmax=reach, aspect="auto", interpolation="nearest",
             extent=(time[0] - 0.5, time[-1] + 0.5, n_rows - 0.5, -0.5),
         )  # fmt: skip
-        # within the axes, so that these keep the width of those that have no bar
+        # inside the axes, which thus stay as wide as those without a bar
         self.figure_.colorbar(image, cax=ax.inset_axes([1.01, 0.0, 0.012, 1.0]))
         labels = _numbers(n_rows) if names is None else list(map(str, names))
         every = -(-n_rows // _MOST_LABELS)
@@ -258,7 +268,7 @@ class ActivationDisplay:
                     other.axvline(begin - 0.5, color="0.6", linewidth=0.6, linestyle=":", zorder=0.7)
 
     def _heights(self) -> list[float]:
-        """Inches of every panel."""
+        """Height of every panel in inches."""
         n_cells = self.activations.shape[1]
         heights = [0.8 + 0.4 * n_cells if n_cells <= _MOST_LINES else 4.0]
         if self.outputs is not None:
@@ -274,12 +284,12 @@ class ActivationDisplay:
 
 
 def _largest(values: FloatArray) -> float:
-    """The largest size of those that are finite."""
+    """The largest absolute value of those that are finite."""
     return float(np.abs(values[np.isfinite(values)]).max(initial=0.0))
 
 
 def _height(channels: FloatArray) -> float:
-    """Inches of the panel of outputs or inputs."""
+    """Height in inches of the panel of outputs or inputs."""
     n_channels = channels.shape[1]
     return 1.3 if n_channels <= len(COLOURS) else min(0.16 * n_channels, 3.0)
 

@@ -1,4 +1,4 @@
-"""A series and how a network goes on with it, where nobody knows the truth."""
+"""A series and its continuation by a network, where the true continuation is not known."""
 
 from __future__ import annotations
 
@@ -6,34 +6,36 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from evoke.plot._common import COLOURS, FloatArray, output_names, several_axes, to_floats
+from evoke.plot._checks import FloatArray, check_forecaster, output_names, to_columns
+from evoke.plot._outputs import OutputsDisplay
+from evoke.plot._style import COLOURS
 
 __all__ = ["ContinuationDisplay"]
 
-_LEAST_SHOWN = 50  # steps of the context, if it has them
+_LEAST_SHOWN = 50  # steps of the context, if it has that many
 
 
-class ContinuationDisplay:
-    """The end of a series and its continuation by a network left to itself; an axis for each output.
+class ContinuationDisplay(OutputsDisplay):
+    """The end of a series and its continuation by the free run of a network, with one panel per output.
 
-    Time is counted from the last step that the network was told, which is 0. Use `from_estimator` or `from_series` to
-    make one. Where the true continuation is known, `FreeRunDisplay` shows the errors too.
+    The last known step has time 0. Create a display with `from_estimator` or `from_series`. If the true continuation is
+    known, use `FreeRunDisplay`, which also shows the errors.
 
     Parameters
     ----------
     generated : ndarray of shape (n_steps, n_outputs)
-        What the network made of the steps behind the context.
-    context : ndarray of shape (n_told, n_outputs)
-        Twice as many steps as were generated are shown of it, or 50; it may be empty.
+        The continuation.
+    context : ndarray of shape (n_known, n_outputs)
+        The series before it, which may be empty. Its last ``max(2 * n_steps, 50)`` steps are shown.
     names : sequence of str
-        One for each output.
+        Names of the outputs.
 
     Attributes
     ----------
     figure_ : matplotlib Figure
     axes_ : ndarray of matplotlib Axes
     lines_ : list of matplotlib Line2D
-        The continuation of each output.
+        The lines of the continuation, one for each output.
 
     Examples
     --------
@@ -52,20 +54,28 @@ class ContinuationDisplay:
 
     @classmethod
     def from_estimator(cls, estimator, n_steps, *, context=None, X=None, names=None, axes=None) -> ContinuationDisplay:
-        """What a fitted `EvokeForecaster` generates.
+        """Draw what a fitted `EvokeForecaster` generates.
 
         Parameters
         ----------
         estimator : EvokeForecaster
-            Fitted; what is drawn is its `generate`.
+            A fitted estimator, whose ``generate`` is drawn.
         n_steps, context, X
-            As in `EvokeForecaster.generate`. Without `context` the continuation is drawn alone: a model does not keep
-            the series that it was trained on.
+            As in `EvokeForecaster.generate`. Without `context`, only the continuation is drawn, because a model does
+            not keep its training series.
         names, axes
             As in `from_series`.
+
+        Returns
+        -------
+        ContinuationDisplay
+
+        Raises
+        ------
+        TypeError
+            An estimator without ``generate``.
         """
-        if not hasattr(estimator, "generate"):
-            raise TypeError(f"estimator must be an EvokeForecaster, got {type(estimator).__name__}")
+        check_forecaster(estimator)
         return cls.from_series(
             estimator.generate(n_steps, context=context, X=X), context=context, names=names, axes=axes
         )
@@ -78,28 +88,32 @@ class ContinuationDisplay:
         ----------
         generated : array_like of shape (n_steps,) or (n_steps, n_outputs)
             The continuation.
-        context : array_like of shape (n_told,) or (n_told, n_outputs), optional
+        context : array_like of shape (n_known,) or (n_known, n_outputs), optional
             The series before it.
         names : sequence of str, optional
-            One for each output.
+            Names of the outputs.
         axes : sequence of matplotlib Axes, Figure or SubFigure, optional
-            One for each output, or a figure to make them in. By default a new figure of pyplot.
+            One for each output, or a figure to create them in. By default, a new pyplot figure.
+
+        Returns
+        -------
+        ContinuationDisplay
 
         Raises
         ------
         ValueError
-            Shapes that do not fit together, or another number of names or axes than of outputs.
+            Shapes that do not match, or a number of names or axes other than that of the outputs.
         """
-        generated = _columns("generated", generated)
+        generated = to_columns("generated", generated)
         n_outputs = generated.shape[1]
-        context = np.empty((0, n_outputs)) if context is None else _columns("context", context)
+        context = np.empty((0, n_outputs)) if context is None else to_columns("context", context)
         if context.shape[1] != n_outputs:
             raise ValueError(f"context must have the {n_outputs} column(s) of generated, got {context.shape[1]}")
         names = output_names(names, n_outputs, "y(t)")
         return cls(generated=generated, context=context, names=names).plot(axes)
 
     def plot(self, axes=None) -> ContinuationDisplay:
-        """Draw.
+        """Draw the display.
 
         Parameters
         ----------
@@ -111,30 +125,17 @@ class ContinuationDisplay:
         ContinuationDisplay
             Itself.
         """
-        n_steps, n_outputs = self.generated.shape
-        self.axes_ = several_axes(axes, n_outputs, "one for each output", self._size(), sharex=True)
-        self.figure_ = self.axes_[0].figure
+        self._take_panels(axes)
+        n_steps = len(self.generated)
         shown = self.context[-max(2 * n_steps, _LEAST_SHOWN) :]
         self.lines_ = []
-        for k, (ax, name) in enumerate(zip(self.axes_, self.names, strict=True)):
+        for k, ax in enumerate(self.axes_):
             if len(shown):
                 ax.plot(np.arange(1 - len(shown), 1), shown[:, k], color="0.45", linewidth=1.0, label="series")
-            # joined to the last step that is known
+            # connected to the last known step
             values = np.concatenate([shown[-1:, k], self.generated[:, k]])
             time = np.arange(n_steps + 1 - len(values), n_steps + 1)
             marker = "." if len(values) == 1 else None
             self.lines_ += ax.plot(time, values, color=COLOURS[0], linewidth=1.4, marker=marker, label="generated")
-            ax.set_ylabel(name, parse_math=False)
-            ax.margins(x=0.01)
-            ax.xaxis.get_major_locator().set_params(integer=True)
-        self.axes_[0].legend(loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=2, fontsize="small", frameon=False)
-        self.axes_[-1].set_xlabel("t")
+        self._label_panels()
         return self
-
-    def _size(self) -> tuple[float, float]:
-        return 9.0, 0.8 + 1.8 * self.generated.shape[1]
-
-
-def _columns(name: str, values: object) -> FloatArray:
-    array = np.asarray(values, dtype=np.float64)
-    return to_floats(name, array[:, None] if array.ndim == 1 else array, 2)

@@ -1,4 +1,4 @@
-"""A series and what a model makes of its continuation."""
+"""A series and the free runs of models that continue it."""
 
 from __future__ import annotations
 
@@ -8,24 +8,26 @@ from typing import Any
 import numpy as np
 
 from evoke import tasks
-from evoke.plot._common import COLOURS, FloatArray, check_results, several_axes, to_floats
+from evoke.plot._checks import FloatArray, check_forecaster, check_results, to_floats
+from evoke.plot._display import Display
+from evoke.plot._style import colour
 from evoke.tasks import SINES_SPLIT
 
 __all__ = ["FreeRunDisplay"]
 
 
-class FreeRunDisplay:
-    """Free runs beside the series that they continue, and their errors over time.
+class FreeRunDisplay(Display):
+    """Free runs and the true series, with the errors over time.
 
-    The paper's figure of section 3.2, with the error below on a logarithmic axis. Use `from_estimator`,
-    `from_predictions` or `from_results` to make one.
+    This is the paper's figure of section 3.2, plus the errors on a logarithmic axis. Create a display with
+    `from_estimator`, `from_predictions` or `from_results`.
 
     Parameters
     ----------
     true : ndarray of shape (n_steps,)
-        The series.
+        The true series.
     generated : mapping of str to ndarray of shape (n_steps,)
-        Free runs by the name that the figure gives them.
+        The free runs by their titles.
     start : int, default=0
         Time of the first step.
 
@@ -33,9 +35,9 @@ class FreeRunDisplay:
     ----------
     figure_ : matplotlib Figure
     axes_ : ndarray of matplotlib Axes
-        One for each free run, and that of the errors.
+        One for each free run, then one for the errors.
     lines_ : list of matplotlib Line2D
-        The outputs, then the errors.
+        The outputs of the free runs, then their errors.
 
     Examples
     --------
@@ -54,47 +56,66 @@ class FreeRunDisplay:
 
     @classmethod
     def from_estimator(cls, estimator, y, *, context=None, X=None, start=0, name=None, axes=None) -> FreeRunDisplay:
-        """What a fitted `EvokeForecaster` makes of the continuation of its series.
+        """Draw the free run of a fitted `EvokeForecaster` and the true continuation of its series.
 
         Parameters
         ----------
         estimator : EvokeForecaster
-            Fitted; what is drawn is its `generate`.
+            A fitted estimator, whose ``generate`` is drawn.
         y : array_like of shape (n_steps,)
-            The true continuation: of `context`, by default of the series of `fit`.
+            The true continuation of `context`, or of the series given to ``fit`` if there is no context.
         context, X
             As in `EvokeForecaster.generate`.
         start
             As in `from_predictions`.
         name : str, optional
-            By default that of the estimator's class.
+            Title of the free run. By default, the name of the estimator's class.
         axes
             As in `from_predictions`.
+
+        Returns
+        -------
+        FreeRunDisplay
+
+        Raises
+        ------
+        TypeError
+            An estimator without ``generate``.
+        ValueError
+            As in `from_predictions`.
         """
-        if not hasattr(estimator, "generate"):
-            raise TypeError(f"estimator must be an EvokeForecaster, got {type(estimator).__name__}")
+        check_forecaster(estimator)
         generated = estimator.generate(len(y), context=context, X=X)
         return cls.from_predictions(y, {name or type(estimator).__name__: generated}, start=start, axes=axes)
 
     @classmethod
     def from_predictions(cls, y_true, y_generated, *, start=0, axes=None) -> FreeRunDisplay:
-        """Draw a series and what was generated in its place.
+        """Draw a true series and one or several generated ones.
 
         Parameters
         ----------
         y_true : array_like of shape (n_steps,)
-            The series as it really went on.
-        y_generated : array_like of shape (n_steps,), or mapping of names to such
-            What was generated in its place, by one model or several.
+            The true series.
+        y_generated : array_like of shape (n_steps,), or mapping of str to such
+            The output of a free run over the same steps, or several by their titles.
         start : int, default=0
             Time of the first step.
         axes : sequence of matplotlib Axes, Figure or SubFigure, optional
-            Axes to draw into, one for each of `y_generated` and one for the errors, or a figure to make them in. By
-            default a new figure of pyplot.
+            Axes to draw into, one for each of `y_generated` and one for the errors, or a figure to create them in. By
+            default, a new pyplot figure.
+
+        Returns
+        -------
+        FreeRunDisplay
+
+        Raises
+        ------
+        ValueError
+            Arrays of other shapes, a true series that is not finite, no free run or one without a finite value.
         """
         true = to_floats("y_true", y_true, 1)
         if not np.isfinite(true).all():
-            raise ValueError("y_true must be finite, it contains NaN or infinity")
+            raise ValueError(f"y_true must be finite, got {true[~np.isfinite(true)][0]}")
         if not isinstance(y_generated, Mapping):
             y_generated = {"generated": y_generated}
         if not y_generated:
@@ -109,28 +130,32 @@ class FreeRunDisplay:
 
     @classmethod
     def from_results(cls, results: Iterable[dict[str, Any]], *, axes=None) -> FreeRunDisplay:
-        """Draw the typical run of each result of `evoke.reproduce.sines`, which must be of the same series.
+        """Draw the free run of the typical run in each result of `evoke.reproduce.sines`.
 
         Parameters
         ----------
         results : dict or iterable of dict
-            What `evoke.reproduce.sines` returned.
+            What `evoke.reproduce.sines` returned, for the same number of waves.
         axes
             As in `from_predictions`.
 
+        Returns
+        -------
+        FreeRunDisplay
+
         Raises
         ------
+        TypeError
+            Something other than results.
         ValueError
-            No run to be drawn, or results of differing numbers of waves.
+            No free run to draw, another task, or results for different numbers of waves.
         """
-        results = check_results(results)
-        tasks_done = {result["task"] for result in results}
-        if tasks_done - {"sines"}:
-            raise ValueError(f"results must be of the task sines, got {sorted(tasks_done)}")
-        results = [result for result in results if result["free_run"] is not None]
+        results = [result for result in check_results(results, "sines") if result["free_run"] is not None]
         waves = {result["waves"] for result in results}
         if len(waves) != 1:
-            raise ValueError(f"results must have a run that does not diverge and the same waves, got waves {waves}")
+            raise ValueError(
+                f"results must have a free run that does not diverge and the same number of waves, got {sorted(waves)}"
+            )
         y = tasks.superimposed_sines(waves.pop(), SINES_SPLIT.test_end)
         first = SINES_SPLIT.validation_end
         generated = {}
@@ -142,7 +167,7 @@ class FreeRunDisplay:
         return cls.from_predictions(y[first:], generated, start=first + 1, axes=axes)
 
     def plot(self, axes=None) -> FreeRunDisplay:
-        """Draw.
+        """Draw the display.
 
         Parameters
         ----------
@@ -155,24 +180,20 @@ class FreeRunDisplay:
             Itself.
         """
         n_axes = len(self.generated) + 1
-        self.axes_ = several_axes(
-            axes, n_axes, "one for each free run and one for the errors", self._size(), sharex=True
-        )
-        self.figure_ = self.axes_[0].figure
-        *outputs, errors = self.axes_
+        *outputs, errors = self._take_axes(axes, n_axes, "one for each free run and one for the errors", sharex=True)
         time = self.start + np.arange(len(self.true))
         low, high = self.true.min(), self.true.max()
         margin = 0.25 * (high - low) or 1.0
         self.lines_ = []
         for k, (ax, (name, values)) in enumerate(zip(outputs, self.generated.items(), strict=True)):
             ax.plot(time, self.true, "--x", color="0.45", linewidth=0.8, markersize=3, label="series")
-            self.lines_ += ax.plot(time, values, color=_colour(k), linewidth=1.2, label="generated")
-            ax.set(ylabel="y(t)", ylim=(low - margin, high + margin))  # a run may leave them
+            self.lines_ += ax.plot(time, values, color=colour(k), linewidth=1.2, label="generated")
+            ax.set(ylabel="y(t)", ylim=(low - margin, high + margin))  # a free run may leave these limits
             ax.set_title(name, loc="left", fontsize="medium")
             ax.legend(loc="lower right", bbox_to_anchor=(1.0, 1.0), ncols=2, fontsize="small", frameon=False)
         for k, (name, values) in enumerate(self.generated.items()):
             error = np.abs(values - self.true)
-            self.lines_ += errors.plot(time, error, color=_colour(k), linewidth=1.0, label=name)
+            self.lines_ += errors.plot(time, error, color=colour(k), linewidth=1.0, label=name)
         errors.margins(x=0.01)
         errors.set(xlabel="t", ylabel="|error|", yscale="log")
         if len(self.generated) > 1:
@@ -181,7 +202,3 @@ class FreeRunDisplay:
 
     def _size(self) -> tuple[float, float]:
         return 9.0, 2.2 * (len(self.generated) + 1)
-
-
-def _colour(k: int) -> str:
-    return COLOURS[k % len(COLOURS)]

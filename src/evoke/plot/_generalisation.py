@@ -1,4 +1,4 @@
-"""How far the runs of a^n b^n c^n generalise, beside the published numbers."""
+"""How far the runs on a^n b^n c^n generalise, compared with the published numbers."""
 
 from __future__ import annotations
 
@@ -6,35 +6,38 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from evoke.plot._common import COLOURS, FloatArray, check_results, one_axes, to_floats
+from evoke.plot._checks import FloatArray, check_results, to_floats
+from evoke.plot._display import Display
+from evoke.plot._style import colour, legend_above
 
 __all__ = ["GeneralisationDisplay"]
 
-_WIDTH = 0.7  # of the distance between two training lengths: what the systems share
+_WIDTH = 0.7  # what the systems of one training length take of the distance to the next
 
 
-class GeneralisationDisplay:
-    """The largest m such that all strings n = 1..m are accepted, run by run, against the longest training string.
+class GeneralisationDisplay(Display):
+    """The largest m such that all strings n = 1..m are accepted, for every run and training length.
 
-    The paper's table 1 as a figure. Every run is a point, every median a bar. Use `from_results` or `from_accepted` to
-    make one.
+    This is the paper's table 1 as a figure: a point for every run and a bar for every median. Create a display with
+    `from_results` or `from_accepted`.
 
     Parameters
     ----------
     accepted : dict of int to dict of str to ndarray of shape (n_runs,)
-        By the longest training string, then by the name of a system.
+        The m of the runs, by the largest n of the training strings, then by the name of the system.
     published : dict of int to dict of str to float
-        Means to compare with, likewise.
+        Means to compare with, by the same keys.
     cap : int, optional
-        The longest string that was tried; of runs that reach it no more is known.
+        Largest n that was tested: the true m of a run that reaches it is not known.
 
     Attributes
     ----------
     figure_ : matplotlib Figure
     ax_ : matplotlib Axes
     points_, medians_ : dict of (int, str) to matplotlib Line2D
-        By training length and system.
+        The runs and their medians by training length and system.
     published_ : dict of (int, str) to matplotlib Line2D
+        The published means by training length and system.
 
     Examples
     --------
@@ -53,24 +56,27 @@ class GeneralisationDisplay:
 
     @classmethod
     def from_results(cls, results, *, ax=None) -> GeneralisationDisplay:
-        """Results of `evoke.reproduce.anbncn`, or of the command line's ``--json``.
+        """Draw results of `evoke.reproduce.anbncn`, or what the command line wrote with ``--json``.
 
         Parameters
         ----------
         results : dict or iterable of dict
-            Those of the same training length, preset and readout are put together.
+            Results with the same training length, preset and readout are combined.
         ax
             As in `plot`.
 
+        Returns
+        -------
+        GeneralisationDisplay
+
         Raises
         ------
+        TypeError
+            Something other than results.
         ValueError
             No finished run, another task, or results tested up to different lengths.
         """
-        results = check_results(results)
-        tasks = {result["task"] for result in results}
-        if tasks - {"anbncn"}:
-            raise ValueError(f"results must be of the task anbncn, got {sorted(tasks)}")
+        results = check_results(results, "anbncn")
         caps = sorted({result["config"]["test_max"] for result in results})
         if len(caps) > 1:
             raise ValueError(f"results must be tested up to the same length, got test_max {caps}")
@@ -88,23 +94,27 @@ class GeneralisationDisplay:
 
     @classmethod
     def from_accepted(cls, accepted, *, published=None, cap=None, ax=None) -> GeneralisationDisplay:
-        """Accepted lengths from anywhere.
+        """Draw accepted lengths from any source.
 
         Parameters
         ----------
         accepted : mapping of int to mapping of str to array_like of shape (n_runs,)
-            By the longest training string, then by the name of a system.
+            The m of the runs, by the largest n of the training strings, then by the name of the system.
         published : mapping of int to mapping of str to float, optional
-            Means to compare with, likewise.
+            Means to compare with, by the same keys.
         cap : int, optional
-            The longest string that was tried.
+            Largest n that was tested.
         ax
             As in `plot`.
+
+        Returns
+        -------
+        GeneralisationDisplay
 
         Raises
         ------
         TypeError
-            Something else than such a mapping.
+            Something other than such a mapping.
         ValueError
             No runs.
         """
@@ -119,20 +129,19 @@ class GeneralisationDisplay:
         return cls(accepted=checked, published=dict(published or {}), cap=cap).plot(ax)
 
     def plot(self, ax=None) -> GeneralisationDisplay:
-        """Draw.
+        """Draw the display.
 
         Parameters
         ----------
         ax : matplotlib Axes, Figure or SubFigure, optional
-            Axes to draw into, or a figure to make them in. By default a new figure of pyplot.
+            Axes to draw into, or a figure to create them in. By default, a new pyplot figure.
 
         Returns
         -------
         GeneralisationDisplay
             Itself.
         """
-        self.ax_ = ax = one_axes(ax, self._size())
-        self.figure_ = ax.figure
+        ax = self._take_ax(ax)
         self.points_, self.medians_, self.published_ = {}, {}, {}
         names = list(dict.fromkeys(name for systems in self.accepted.values() for name in systems))
         for k, (n, systems) in enumerate(self.accepted.items()):
@@ -148,28 +157,28 @@ class GeneralisationDisplay:
                 )  # fmt: skip
             width = _WIDTH / len(systems)
             for place, (name, values) in enumerate(systems.items()):
-                colour = COLOURS[names.index(name) % len(COLOURS)]
-                self._draw_runs(n, name, values, left + (place + 0.5) * width, width, colour)
+                middle = left + (place + 0.5) * width
+                self._draw_runs(n, name, values, middle=middle, width=width, color=colour(names.index(name)))
         if self.cap is not None:
-            ax.axhline(self.cap, color="0.7", linewidth=0.8, zorder=0, label="longest string tried")
+            ax.axhline(self.cap, color="0.7", linewidth=0.8, zorder=0, label="longest string tested")
         self._label()
         return self
 
-    def _draw_runs(self, n: int, name: str, values: FloatArray, middle: float, width: float, colour: str) -> None:
+    def _draw_runs(self, n: int, name: str, values: FloatArray, *, middle: float, width: float, color: str) -> None:
         # the golden ratio spreads the runs evenly, however many they are
         x = middle + 0.7 * width * ((np.arange(len(values)) * 0.6180339887 + 0.5) % 1.0 - 0.5)
         (self.points_[n, name],) = self.ax_.plot(
-            x, values, "o", color=colour, markersize=4, alpha=0.6, markeredgewidth=0, label=name
+            x, values, "o", color=color, markersize=4, alpha=0.6, markeredgewidth=0, label=name
         )
         (self.medians_[n, name],) = self.ax_.plot(
-            middle + np.array([-0.42, 0.42]) * width, [np.median(values)] * 2, color=colour, linewidth=2.5,
+            middle + np.array([-0.42, 0.42]) * width, [np.median(values)] * 2, color=color, linewidth=2.5,
             solid_capstyle="butt", label="median",
         )  # fmt: skip
         n_at_cap = 0 if self.cap is None else np.sum(values >= self.cap)
         if n_at_cap:
             self.ax_.annotate(
                 f"{n_at_cap} of {len(values)}", (middle, self.cap), (0, 4), textcoords="offset points", ha="center",
-                fontsize="x-small", color=colour,
+                fontsize="x-small", color=color,
             )  # fmt: skip
 
     def _label(self) -> None:
@@ -177,22 +186,20 @@ class GeneralisationDisplay:
         least = min(values.min() for systems in self.accepted.values() for values in systems.values())
         if least >= 1:
             ax.set_yscale("log")
-        else:  # a run that does not even accept n = 1
+        else:  # there is a run that does not even accept n = 1
             ax.set_yscale("symlog", linthresh=1.0, linscale=0.3)
             ax.set_ylim(bottom=-0.1)
         ax.margins(y=0.08)
         ax.set_xticks(range(len(self.accepted)), [f"1..{n}" for n in self.accepted])
         ax.set(
-            xlim=(-0.6, len(self.accepted) - 1 + _WIDTH / 2 + 0.35), xlabel="trained on the strings",
-            ylabel="m: all strings 1..m accepted",
+            xlim=(-0.6, len(self.accepted) - 1 + _WIDTH / 2 + 0.35), xlabel="training strings n",
+            ylabel="largest m with all strings 1..m accepted",
         )  # fmt: skip
         once = {line.get_label(): line for line in reversed(ax.lines)}
         order = [name for _, name in self.points_]
-        order += ["median", "published mean", "longest training string", "longest string tried"]
+        order += ["median", "published mean", "longest training string", "longest string tested"]
         handles = [once[label] for label in dict.fromkeys(order) if label in once]
-        ax.legend(
-            handles=handles, loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=2, fontsize="small", frameon=False
-        )
+        legend_above(ax, 2, handles=handles)
 
     def _size(self) -> tuple[float, float]:
         return 1.6 + 2.6 * len(self.accepted), 4.8

@@ -1,4 +1,4 @@
-"""How an evolution went."""
+"""The course of an evolution."""
 
 from __future__ import annotations
 
@@ -8,14 +8,16 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from evoke.plot._common import COLOURS, FloatArray, one_axes
+from evoke.plot._checks import FloatArray
+from evoke.plot._display import Display
+from evoke.plot._style import COLOURS, legend_above
 
 __all__ = ["HistoryDisplay"]
 
-# Lines by the field of the record: label, style.
+# Label and style of each line, by the field of the records that it shows.
 _FITNESS: dict[str, tuple[str, dict[str, Any]]] = {
-    "generation_median": ("generation's median", {"color": "0.6", "linewidth": 1.0}),
-    "generation_best": ("generation's best", {"color": COLOURS[5], "linewidth": 1.0}),
+    "generation_median": ("median of the generation", {"color": "0.6", "linewidth": 1.0}),
+    "generation_best": ("best of the generation", {"color": COLOURS[5], "linewidth": 1.0}),
     "best_fitness": ("best so far", {"color": COLOURS[0], "linewidth": 2.0, "drawstyle": "steps-post"}),
 }
 _ERRORS: dict[str, tuple[str, dict[str, Any]]] = {
@@ -23,28 +25,28 @@ _ERRORS: dict[str, tuple[str, dict[str, Any]]] = {
     "validation_error": ("validation error", {"color": COLOURS[1], "linewidth": 1.0}),
     "best_fitness": _FITNESS["best_fitness"],
 }
-_WIDE = 30.0  # ratio of values from which on a logarithmic axis shows more
-_MOST_LONG_MARKS = 50  # bursts that are marked over the whole height: more would be a grey wall
+_WIDE = 30.0  # from this ratio of the largest to the smallest value on, a logarithmic axis shows more
+_MOST_LONG_MARKS = 50  # bursts that are marked over the whole height: more would form a grey wall
 
 
-class HistoryDisplay:
-    """Fitness over the generations of an evolution, with its bursts.
+class HistoryDisplay(Display):
+    """Fitness over the generations of an evolution, with its bursts of mutations.
 
-    Use `from_estimator` or `from_history` to make one.
+    Create a display with `from_estimator` or `from_history`.
 
     Parameters
     ----------
     history : sequence of dict
-        One record a generation, as in ``history_`` of an estimator.
+        One record per generation, as in ``history_`` of an estimator.
 
     Attributes
     ----------
     figure_ : matplotlib Figure
     ax_ : matplotlib Axes
     lines_ : dict of str to matplotlib Line2D
-        By the field of the records that they show.
+        The lines by the field of the records that they show.
     bursts_ : matplotlib LineCollection or None
-        A mark for each burst, at the generation that ended in it.
+        A mark for each burst, at the generation that ended with it.
 
     Examples
     --------
@@ -60,34 +62,42 @@ class HistoryDisplay:
 
     @classmethod
     def from_estimator(cls, estimator, *, errors=False, ax=None) -> HistoryDisplay:
-        """The evolution of a fitted estimator.
+        """Draw the evolution of a fitted estimator.
 
         Parameters
         ----------
-        estimator : fitted EvokeClassifier, EvokeRegressor or EvokeForecaster
-            Whose ``history_`` is drawn.
+        estimator : EvokeClassifier, EvokeRegressor or EvokeForecaster
+            A fitted estimator, whose ``history_`` is drawn.
         errors, ax
             As in `plot`.
+
+        Returns
+        -------
+        HistoryDisplay
         """
         check_is_fitted(estimator, "history_")
         return cls.from_history(estimator.history_, errors=errors, ax=ax)
 
     @classmethod
     def from_history(cls, history, *, errors=False, ax=None) -> HistoryDisplay:
-        """The evolution that these records describe.
+        """Draw the evolution that these records describe.
 
         Parameters
         ----------
         history : sequence of dict
-            With the fields ``generation, best_fitness, generation_best, generation_median, train_error,
+            Records with the fields ``generation, best_fitness, generation_best, generation_median, train_error,
             validation_error, burst``.
         errors, ax
             As in `plot`.
 
+        Returns
+        -------
+        HistoryDisplay
+
         Raises
         ------
         ValueError
-            No record, or one that lacks a field.
+            No records, or one without one of the fields.
         """
         history = list(history)
         if not history:
@@ -99,23 +109,22 @@ class HistoryDisplay:
         return cls(history=history).plot(errors=errors, ax=ax)
 
     def plot(self, *, errors=False, ax=None) -> HistoryDisplay:
-        """Draw.
+        """Draw the display.
 
         Parameters
         ----------
         errors : bool, default=False
-            Show the two parts of the fitness of the generation's best network, its training and its validation error,
-            in the place of that fitness and of the median.
+            Instead of the best and the median fitness of each generation, show the two parts of the best one: the
+            training and the validation error of its network.
         ax : matplotlib Axes, Figure or SubFigure, optional
-            Axes to draw into, or a figure to make them in. By default a new figure of pyplot.
+            Axes to draw into, or a figure to create them in. By default, a new pyplot figure.
 
         Returns
         -------
         HistoryDisplay
             Itself.
         """
-        self.ax_ = ax = one_axes(ax, self._size())
-        self.figure_ = ax.figure
+        ax = self._take_ax(ax)
 
         from matplotlib.ticker import MaxNLocator
 
@@ -137,9 +146,7 @@ class HistoryDisplay:
         ax.set(xlabel="generation", ylabel="error" if errors else "fitness")
         ax.margins(x=0.01)
         ax.xaxis.set_major_locator(MaxNLocator("auto", integer=True))
-        ax.legend(
-            loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=4, columnspacing=1.5, fontsize="small", frameon=False
-        )
+        legend_above(ax, 4, columnspacing=1.5)
         return self
 
     def _column(self, field: str) -> FloatArray:
@@ -150,7 +157,7 @@ class HistoryDisplay:
 
 
 def _scale(ax: Any, values: FloatArray) -> None:
-    """A logarithmic axis where the values spread widely; linear below the least where some are zero."""
+    """A logarithmic axis if the values spread widely, linear below the smallest positive one if some are zero."""
     positive = values[values > 0.0]
     if len(positive) == 0 or positive.max() < _WIDE * positive.min():
         return

@@ -1,4 +1,4 @@
-"""What a model says of a sequence, step by step."""
+"""The predictions of a model along a sequence."""
 
 from __future__ import annotations
 
@@ -10,36 +10,38 @@ from numpy.typing import NDArray
 from sklearn.base import is_classifier
 from sklearn.utils.validation import check_is_fitted
 
-from evoke.plot._common import COLOURS, FloatArray, output_names, several_axes
+from evoke.plot._checks import FloatArray, output_names
+from evoke.plot._outputs import OutputsDisplay
+from evoke.plot._style import COLOURS
 
 __all__ = ["PredictionDisplay"]
 
 
-class PredictionDisplay:
-    """The outputs of a model along one sequence, over the targets where they are known; an axis for each output.
+class PredictionDisplay(OutputsDisplay):
+    """The predictions of a model along one sequence, and the targets if they are known, with one panel per output.
 
-    Values are drawn as lines, labels as steps between levels that bear their names. Use `from_estimator` or
-    `from_predictions` to make one.
+    Values are drawn as lines. Labels are drawn as steps between levels that carry their names. Create a display with
+    `from_estimator` or `from_predictions`.
 
     Parameters
     ----------
     predicted : ndarray of shape (n_steps, n_outputs)
-        Values, or numbers of classes.
+        Predicted values, or indices into `classes`.
     true : ndarray of shape (n_steps, n_outputs), optional
-        What was to be predicted, in the same form.
+        The targets, in the same form.
     names : sequence of str
-        One for each output.
+        Names of the outputs.
     classes : ndarray of shape (n_classes,), optional
-        The labels; without it `predicted` are values.
+        The labels. Without them, `predicted` and `true` are values.
     steps : bool, default=False
-        Whether a value holds for a step, as a decision does, rather than lies on a line.
+        Whether to draw steps, as for decisions, instead of lines.
 
     Attributes
     ----------
     figure_ : matplotlib Figure
     axes_ : ndarray of matplotlib Axes
     lines_ : list of matplotlib Line2D
-        What was predicted, of each output.
+        The lines of the predictions, one for each output.
 
     Examples
     --------
@@ -63,12 +65,12 @@ class PredictionDisplay:
 
     @classmethod
     def from_estimator(cls, estimator, X, y=None, *, names=None, axes=None) -> PredictionDisplay:
-        """What a fitted estimator says of a sequence.
+        """Draw the predictions of a fitted estimator for a sequence.
 
         Parameters
         ----------
         estimator : EvokeClassifier or EvokeRegressor
-            Fitted with a target a step.
+            An estimator fitted with a target per step.
         X : array_like of shape (n_steps, n_features)
             One sequence.
         y : array_like of shape (n_steps,) or (n_steps, n_outputs), optional
@@ -76,39 +78,49 @@ class PredictionDisplay:
         names, axes
             As in `from_predictions`.
 
+        Returns
+        -------
+        PredictionDisplay
+
         Raises
         ------
         ValueError
-            An estimator of one target a sequence, or more than one sequence.
+            An estimator fitted with a target per sequence, or more than one sequence.
         """
         check_is_fitted(estimator, "readout_")
         (predicted,) = estimator.predict([X])
         if np.ndim(predicted) == 0:
-            raise ValueError("estimator must have been fitted with a target a step, got one with a target a sequence")
+            raise ValueError(
+                "estimator must have been fitted with a target per step, got one with a target per sequence"
+            )
         classes = estimator.classes_ if is_classifier(estimator) and np.ndim(predicted) == 1 else None
         return cls.from_predictions(predicted, y, names=names, classes=classes, axes=axes)
 
     @classmethod
     def from_predictions(cls, y_predicted, y_true=None, *, names=None, classes=None, axes=None) -> PredictionDisplay:
-        """Draw outputs and targets.
+        """Draw predictions and targets.
 
         Parameters
         ----------
         y_predicted : array_like of shape (n_steps,) or (n_steps, n_outputs)
-            Numbers, or labels. Those that are not floats are drawn as steps.
+            Predicted numbers or labels. All but floats are drawn as steps.
         y_true : array_like of the shape of `y_predicted`, optional
-            What was to be predicted.
+            The targets.
         names : sequence of str, optional
-            One for each output.
+            Names of the outputs.
         classes : array_like of shape (n_classes,), optional
-            The labels in the order of the axis. By default those that occur, sorted, where they are not numbers.
+            The labels in the order in which the axis shows them. By default, labels that are not numbers are sorted.
         axes : sequence of matplotlib Axes, Figure or SubFigure, optional
-            One for each output, or a figure to make them in. By default a new figure of pyplot.
+            One for each output, or a figure to create them in. By default, a new pyplot figure.
+
+        Returns
+        -------
+        PredictionDisplay
 
         Raises
         ------
         ValueError
-            Shapes that do not fit together, or another number of names or axes than of outputs.
+            Shapes that do not match, or a number of names or axes other than that of the outputs.
         """
         arrays = [_columns("y_predicted", y_predicted)]
         if y_true is not None:
@@ -122,13 +134,11 @@ class PredictionDisplay:
             classes, arrays = _numbered([] if classes is None else classes, arrays)
             steps = True
         predicted, *true = (array.astype(np.float64) for array in arrays)
-        display = cls(
-            predicted=predicted, true=true[0] if true else None, names=names, classes=classes, steps=steps
-        )
+        display = cls(predicted=predicted, true=true[0] if true else None, names=names, classes=classes, steps=steps)
         return display.plot(axes)
 
     def plot(self, axes=None) -> PredictionDisplay:
-        """Draw.
+        """Draw the display.
 
         Parameters
         ----------
@@ -140,26 +150,18 @@ class PredictionDisplay:
         PredictionDisplay
             Itself.
         """
-        n_steps, n_outputs = self.predicted.shape
-        self.axes_ = several_axes(axes, n_outputs, "one for each output", self._size(), sharex=True)
-        self.figure_ = self.axes_[0].figure
-        style = {"drawstyle": "steps-mid" if self.steps else "default", "marker": "." if n_steps == 1 else None}
+        self._take_panels(axes)
+        marker = "." if len(self.predicted) == 1 else None
+        style = {"drawstyle": "steps-mid" if self.steps else "default", "marker": marker}
         self.lines_ = []
-        for k, (ax, name) in enumerate(zip(self.axes_, self.names, strict=True)):
+        for k, ax in enumerate(self.axes_):
             if self.true is not None:
                 ax.plot(self.true[:, k], color="0.65", linewidth=2.8, label="target", **style)
             self.lines_ += ax.plot(self.predicted[:, k], color=COLOURS[0], linewidth=1.2, label="predicted", **style)
-            ax.set_ylabel(name, parse_math=False)
-            ax.margins(x=0.01)
-            ax.xaxis.get_major_locator().set_params(integer=True)
             if self.classes is not None:
                 ax.set_yticks(range(len(self.classes)), [str(label) for label in self.classes], parse_math=False)
-        self.axes_[0].legend(loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=2, fontsize="small", frameon=False)
-        self.axes_[-1].set_xlabel("t")
+        self._label_panels()
         return self
-
-    def _size(self) -> tuple[float, float]:
-        return 9.0, 0.8 + 1.8 * self.predicted.shape[1]
 
 
 def _columns(name: str, values: object) -> NDArray[Any]:
@@ -170,7 +172,7 @@ def _columns(name: str, values: object) -> NDArray[Any]:
 
 
 def _numbered(classes: Any, arrays: list[NDArray[Any]]) -> tuple[NDArray[Any], list[NDArray[np.intp]]]:
-    """The classes, those that only occur in the arrays behind the others, and the arrays with their numbers."""
+    """The classes, followed by labels that only occur in the arrays, and the arrays as indices into them."""
     place = {label: k for k, label in enumerate(np.asarray(classes).tolist())}
     for label in sorted({label for array in arrays for label in array.ravel().tolist()} - set(place)):
         place[label] = len(place)

@@ -1,4 +1,4 @@
-"""How alike the states of a network are."""
+"""How similar the activations of a network are to each other."""
 
 from __future__ import annotations
 
@@ -9,32 +9,34 @@ from numpy.typing import NDArray
 from sklearn.metrics.pairwise import pairwise_kernels
 from sklearn.utils.validation import check_is_fitted
 
-from evoke.plot._common import COLOURS, one_axes, to_floats
+from evoke.plot._checks import to_floats
+from evoke.plot._display import Display
+from evoke.plot._style import COLOURS
 from evoke.sequences.containers import as_sequences, as_targets
 
 __all__ = ["KernelMatrixDisplay"]
 
 _MOST_GROUPS = 50  # more lines would hide the matrix
-_MOST_ROWS = 3000  # more than there are pixels; the matrix and its picture take 0.7 GB
+_MOST_ROWS = 3000  # already more than there are pixels; the matrix and its picture take 0.7 GB
 
 
-class KernelMatrixDisplay:
-    """The matrix K(phi(s), phi(t)) of a network's activations, as the readout sees them (paper, equation 2).
+class KernelMatrixDisplay(Display):
+    """The kernel matrix K(phi(s), phi(t)) of a network's activations, as its readout sees them (paper, equation 2).
 
-    Use `from_estimator` or `from_activations` to make one.
+    Create a display with `from_estimator` or `from_activations`.
 
     Parameters
     ----------
     matrix : ndarray of shape (n_rows, n_rows)
-        The kernel of every pair of rows.
+        The kernel of every pair of rows of activations.
     support : bool ndarray of shape (n_rows,), optional
         Which rows are support vectors; they are marked at the right edge.
     groups : sequence of int, optional
-        Where groups of rows begin, 0 left out: sequences or classes, divided by lines.
+        First rows of all groups but the first; the groups, sequences or classes, are separated by lines.
     group_names : sequence of str, optional
-        One more than `groups`.
+        Names of the groups, one more than there are entries in `groups`.
     label : str, default="row"
-        Of both axes.
+        Label of both axes.
 
     Attributes
     ----------
@@ -42,6 +44,7 @@ class KernelMatrixDisplay:
     ax_ : matplotlib Axes
     image_ : matplotlib AxesImage
     support_ : matplotlib Line2D or None
+        The marks of the support vectors.
 
     Examples
     --------
@@ -63,25 +66,30 @@ class KernelMatrixDisplay:
 
     @classmethod
     def from_estimator(cls, estimator, X, y=None, *, lengths=None, output_names=None, ax=None) -> KernelMatrixDisplay:
-        """The kernel of a fitted estimator's readout on the steps of sequences.
+        """Draw the kernel matrix of a fitted estimator's readout for the steps of sequences.
 
-        Marked are the rows that equal a support vector, steps of equal beginnings of other sequences included; none of
-        the readout ``"pinv"``.
+        Every row that equals a support vector is marked, also where several sequences have the same beginning. The
+        readout ``"pinv"`` has no support vectors.
 
         Parameters
         ----------
-        estimator : fitted EvokeClassifier or EvokeRegressor
-            Whose kernel and activations are drawn.
+        estimator : EvokeClassifier or EvokeRegressor
+            A fitted estimator, whose kernel and activations are drawn.
         X
-            Sequences, as in ``fit``; their steps are the rows, in the order of time.
+            Sequences, as in ``fit``. Their steps are the rows, in time order.
         y : labels with the structure of X, optional
-            Orders the rows by class, and within a class by time. Rows of 0 and 1 count as a class each.
+            If given, the rows are ordered by class and within a class by time. If labels are rows of 0 and 1, each
+            different row is a class.
         lengths
             As in ``fit``.
         output_names
             As in `from_activations`.
         ax
             As in `plot`.
+
+        Returns
+        -------
+        KernelMatrixDisplay
 
         Raises
         ------
@@ -102,13 +110,12 @@ class KernelMatrixDisplay:
                 labels = targets.values
         readout = estimator.readout_
         support = None
-        if estimator.readout != "pinv":  # its "support vectors" are the unit vectors
+        if estimator.readout != "pinv":  # whose "support vectors" are the unit vectors
             known = {row.tobytes() for row in readout.support_vectors}
             support = np.array([row.tobytes() in known for row in phi])
         return cls.from_activations(
             phi, kernel=readout.kernel.name, gamma=readout.gamma, coef0=readout.coef0, degree=readout.degree,
-            support=support, labels=labels, output_names=output_names,
-            groups=sequences.offsets[1:-1], ax=ax,
+            support=support, labels=labels, output_names=output_names, groups=sequences.offsets[1:-1], ax=ax,
         )  # fmt: skip
 
     @classmethod
@@ -116,25 +123,29 @@ class KernelMatrixDisplay:
         cls, activations, *, kernel="rbf", gamma=0.25, coef0=0.0, degree=3, support=None, labels=None,
         output_names=None, groups=(), ax=None,
     ) -> KernelMatrixDisplay:  # fmt: skip
-        """The kernel matrix of these rows.
+        """Draw the kernel matrix of these activations.
 
         Parameters
         ----------
         activations : array_like of shape (n_rows, n_cells)
-            The rows, phi(t).
+            The rows phi(t).
         kernel : {"rbf", "linear", "poly"}, default="rbf"
         gamma, coef0, degree
             As in `sklearn.metrics.pairwise.pairwise_kernels`.
         support : bool array_like of shape (n_rows,), optional
             Which rows are support vectors; they are marked at the right edge.
         labels : array_like of shape (n_rows,) or (n_rows, n_outputs), optional
-            Orders the rows by class.
+            If given, the rows are ordered by class.
         output_names : str or sequence of str of length n_outputs, optional
-            With labels that are rows of 0 and 1: a class is named by its outputs that are 1.
+            Used if labels are rows of 0 and 1: a class is named after its outputs that are 1.
         groups : sequence of int, optional
-            Where groups of rows begin, sequences say; without `labels`.
+            First rows of all groups but the first, of sequences for instance. Not used with `labels`.
         ax
             As in `plot`.
+
+        Returns
+        -------
+        KernelMatrixDisplay
 
         Raises
         ------
@@ -142,11 +153,13 @@ class KernelMatrixDisplay:
             Arrays of other shapes, more than 3000 rows, or activations that are not finite.
         """
         phi = to_floats("activations", activations, 2)
+        if not np.isfinite(phi).all():
+            raise ValueError(f"activations must be finite, got {phi[~np.isfinite(phi)][0]}")
         _check_size("activations", len(phi), "rows")
         for name, values in (("support", support), ("labels", labels)):
             if values is not None and len(values) != len(phi):
                 raise ValueError(f"{name} must have the {len(phi)} rows of activations, got {len(values)}")
-        names, label = None, "step, in the order of time"
+        names, label = None, "step, in time order"
         if labels is not None:
             order, groups, names = _by_class(np.asarray(labels), output_names)
             phi, label = phi[order], "step, by class"
@@ -156,20 +169,19 @@ class KernelMatrixDisplay:
         return display.plot(ax)
 
     def plot(self, ax=None) -> KernelMatrixDisplay:
-        """Draw.
+        """Draw the display.
 
         Parameters
         ----------
         ax : matplotlib Axes, Figure or SubFigure, optional
-            Axes to draw into, or a figure to make them in. By default a new figure of pyplot.
+            Axes to draw into, or a figure to create them in. By default, a new pyplot figure.
 
         Returns
         -------
         KernelMatrixDisplay
             Itself.
         """
-        self.ax_ = ax = one_axes(ax, self._size())
-        self.figure_ = ax.figure
+        ax = self._take_ax(ax)
         n = len(self.matrix)
         self.image_ = ax.imshow(self.matrix, cmap="viridis", interpolation="nearest")
         bar = self.figure_.colorbar(self.image_, ax=ax, shrink=0.85, pad=0.06)
@@ -202,11 +214,11 @@ class KernelMatrixDisplay:
 
 def _check_size(name: str, n: int, what: str) -> None:
     if n > _MOST_ROWS:
-        raise ValueError(f"{name} must have at most {_MOST_ROWS} {what}, as the matrix is of each with each; got {n}")
+        raise ValueError(f"{name} must have at most {_MOST_ROWS} {what}, as the matrix has their square; got {n}")
 
 
 def _by_class(labels: NDArray[Any], output_names: Any) -> tuple[NDArray[np.intp], NDArray[np.intp], list[str]]:
-    """The order of the rows, where classes begin in it (the first left out), and their names."""
+    """The order of the rows, the places in it where each class but the first begins, and the names of the classes."""
     classes, number = np.unique(labels, axis=0, return_inverse=True)
     number = number.reshape(-1)
     order = np.argsort(number, kind="stable")
