@@ -1,0 +1,103 @@
+"""A log of a run: its records in a file."""
+
+from __future__ import annotations
+
+import csv
+import json
+import math
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from evoke._validation.parameters import check_path
+from evoke.evolution.run import Callback, Run
+from evoke.persistence.atomic import check_replaceable
+
+__all__ = ["HistoryLog"]
+
+
+@dataclass(frozen=True)
+class HistoryLog:
+    """Writes one record per generation to a file, as CSV or as JSON lines.
+
+    The records are those of ``history_``. Each is passed to the operating system at once, so that the file can be
+    followed while the run continues. A run that is continued, from a `Checkpoint` or with ``warm_start``, continues its
+    log: records from after the checkpoint are removed, missing ones are added. A new run starts a new log.
+
+    Parameters
+    ----------
+    path : str or PathLike
+        The suffix determines the format: ``.csv``, with the names in the first line, or ``.jsonl``, in which values
+        that are not finite are null.
+
+    Raises
+    ------
+    ValueError
+        A path with another suffix. In `fit`: the existing file is not such a log, or another fit is also writing to it.
+    OSError
+        In `fit`: the file cannot be written.
+
+    Examples
+    --------
+    >>> import csv
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from evoke import EvokeClassifier, tasks
+    >>> from evoke.callbacks import HistoryLog
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = Path(folder) / "run.csv"
+    ...     model = EvokeClassifier(n_generations=2, callbacks=[HistoryLog(file)], random_state=0)
+    ...     model = model.fit(*tasks.anbncn(3))
+    ...     [row["generation"] for row in csv.DictReader(file.read_text().splitlines())]
+    ['1', '2']
+    """
+
+    path: str | os.PathLike[str]
+
+    def __post_init__(self) -> None:
+        check_path(self.path)
+        if Path(self.path).suffix not in (".csv", ".jsonl"):
+            raise ValueError(f"path must end in .csv or .jsonl, got {self.path!r}")
+
+    @contextmanager
+    def watch(self, run: Run) -> Iterator[Callback]:
+        """Write the history so far, then append each new record; see `evoke.evolution.Run`."""
+        path = Path(self.path)
+        if path.exists():
+            check_replaceable(path)
+            with open(path, encoding="utf-8", errors="replace") as file:
+                first = file.readline()
+                if first and not first.startswith(("generation,", '{"generation": ')):
+                    raise ValueError(f"{os.fspath(self.path)!r} is not a log of generations; it is left unchanged")
+        size = self._write("w", run.history)
+
+        def append(record: dict[str, Any], _esp: Any) -> None:
+            nonlocal size
+            if os.path.getsize(path) != size:
+                raise ValueError(
+                    f"{os.fspath(self.path)!r} was changed during the fit: every fit needs a path of its own"
+                )
+            size = self._write("a", [record])
+
+        yield append
+
+    def _write(self, mode: str, records: list[dict[str, Any]]) -> int:
+        """Write or append records; return the size of the file afterwards."""
+        with open(self.path, mode, newline="", encoding="utf-8") as file:
+            if Path(self.path).suffix == ".jsonl":
+                file.writelines(json.dumps(_without_infinity(record)) + "\n" for record in records)
+            elif records:
+                table = csv.DictWriter(file, list(records[0]), lineterminator="\n")
+                if file.tell() == 0:
+                    table.writeheader()
+                table.writerows(records)
+            file.flush()
+            return file.tell()
+
+
+def _without_infinity(record: dict[str, Any]) -> dict[str, Any]:
+    """The record as JSON can hold it: it has neither NaN nor infinity."""
+    return {name: value if math.isfinite(value) else None for name, value in record.items()}
