@@ -188,8 +188,10 @@ def test_a_warm_start_on_other_data_is_resumed(tmp_path):
     watching = [EarlyStopping(patience=4), Checkpoint(tmp_path / "b.evk", every=2)]
 
     def begun(n_generations=6):
-        return tiny(n_generations=n_generations).fit(X, CLASSES).set_params(
-            warm_start=True, n_generations=30, callbacks=watching
+        return (
+            tiny(n_generations=n_generations)
+            .fit(X, CLASSES)
+            .set_params(warm_start=True, n_generations=30, callbacks=watching)
         )
 
     straight = begun().set_params(callbacks=watching[:1]).fit(X, opposite)
@@ -278,8 +280,9 @@ def test_the_log_follows_the_checkpoint(tmp_path, order):
 
 # ---- real kills
 
-SCRIPT = """
-import sys, threading
+# Fits in a process each, which is forked from one that has imported everything already.
+FITS_IN_PROCESSES = """
+import os, sys
 import numpy as np
 from evoke import EvokeClassifier
 from evoke.callbacks import Checkpoint, HistoryLog
@@ -287,13 +290,21 @@ from evoke.callbacks import Checkpoint, HistoryLog
 def started(record, esp):
     print(record["generation"], flush=True)
 
-folder, every, n_jobs = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
-rng = np.random.default_rng(0)
-X = [rng.normal(size=(30, 2)) for _ in range(6)]
-y = [rng.integers(0, 2, 30) for _ in range(6)]
-watching = [HistoryLog(folder + "/a.csv"), started, Checkpoint(folder + "/a.evk", every)]
-model = EvokeClassifier(n_cells=3, n_generations=40, n_jobs=n_jobs, callbacks=watching, random_state=0).fit(X, y)
-np.save(folder + "/predicted.npy", np.concatenate(model.predict(X)))
+def fit(folder, every, n_jobs):
+    rng = np.random.default_rng(0)
+    X = [rng.normal(size=(30, 2)) for _ in range(6)]
+    y = [rng.integers(0, 2, 30) for _ in range(6)]
+    watching = [HistoryLog(folder + "/a.csv"), started, Checkpoint(folder + "/a.evk", int(every))]
+    model = EvokeClassifier(n_cells=3, n_generations=40, n_jobs=int(n_jobs), callbacks=watching, random_state=0)
+    np.save(folder + "/predicted.npy", np.concatenate(model.fit(X, y).predict(X)))
+
+for line in sys.stdin:
+    child = os.fork()
+    if child == 0:
+        print("child", os.getpid(), flush=True)
+        fit(*line.split())
+        sys.exit()
+    print("ended", os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
 """
 
 
@@ -302,27 +313,34 @@ def test_kills_at_any_moment_cost_no_more_than_since_the_last_checkpoint(tmp_pat
     every, killed, straight = 2, tmp_path / "killed", tmp_path / "straight"
     killed.mkdir()
     straight.mkdir()
-    command = [sys.executable, "-c", SCRIPT]
-    subprocess.run([*command, straight, "1000", "1"], check=True, stdout=subprocess.DEVNULL)
+    command = [sys.executable, "-c", FITS_IN_PROCESSES]
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+    with subprocess.Popen(command, **pipes, text=True, bufsize=1, cwd=tmp_path) as process:
 
-    rng, kept, n_killed = np.random.default_rng(1), 0, 0
-    while True:
-        with subprocess.Popen([*command, killed, str(every), "2"], stdout=subprocess.PIPE) as process:
+        def fit(settings, kill_after=None):
+            """The generations of a fit in its own process, and how that ended."""
+            process.stdin.write(f"{settings}\n")
+            _, pid = process.stdout.readline().split()
             seen = []
-            for line in process.stdout:
-                seen.append(int(line))
-                if len(seen) == 1 and n_killed < 3:
-                    threading.Timer(rng.uniform(0, 0.15), process.kill).start()
-        if process.returncode == 0:
-            break
-        assert process.returncode == -signal.SIGKILL
-        n_killed += 1
-        assert seen[0] == kept + 1  # from the file, and nothing in it was lost
-        assert seen == list(range(seen[0], seen[-1] + 1))
-        kept = load(killed / "a.evk").fitted_.run.esp.generation if (killed / "a.evk").exists() else 0
-        assert kept % every == 0 and seen[-1] - every <= kept <= seen[-1]
-        assert len((killed / "a.csv").read_text().splitlines()) - 1 >= seen[-1]  # what was done is in the log
-    assert n_killed == 3
+            while (words := process.stdout.readline().split())[0] != "ended":
+                seen.append(int(words[0]))
+                if len(seen) == 1 and kill_after is not None:
+                    threading.Timer(kill_after, os.kill, (int(pid), signal.SIGKILL)).start()
+            return seen, int(words[1])
+
+        assert fit("straight 1000 1") == (list(range(1, 41)), 0)
+        rng, kept = np.random.default_rng(1), 0
+        for _ in range(3):
+            seen, status = fit(f"killed {every} 2", kill_after=rng.uniform(0, 0.15))
+            assert status == -signal.SIGKILL
+            assert seen[0] == kept + 1  # from the file, and nothing in it was lost
+            assert seen == list(range(seen[0], seen[-1] + 1))
+            kept = load(killed / "a.evk").fitted_.run.esp.generation if (killed / "a.evk").exists() else 0
+            assert kept % every == 0 and seen[-1] - every <= kept <= seen[-1]
+            assert len((killed / "a.csv").read_text().splitlines()) - 1 >= seen[-1]  # what was done is in the log
+        assert fit(f"killed {every} 2") == (list(range(kept + 1, 41)), 0)
+        process.stdin.close()
+    assert process.returncode == 0
     assert_same_model(load(killed / "a.evk"), load(straight / "a.evk"))
     assert load(killed / "a.evk").n_generations == 40
     for name in ("a.csv", "predicted.npy"):

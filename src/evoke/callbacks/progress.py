@@ -42,9 +42,7 @@ class Progress:
         columns = (BarColumn(), MofNCompleteColumn(), TextColumn("generations, fitness {task.fields[fitness]:.4g}"),
                    TimeElapsedColumn(), TimeRemainingColumn())  # fmt: skip
         with Bar(*columns, console=Console(stderr=True)) as bar:
-            task = bar.add_task(
-                "", total=run.n_generations, completed=run.esp.generation, fitness=run.esp.best_fitness
-            )
+            task = bar.add_task("", total=run.n_generations, completed=run.esp.generation, fitness=run.esp.best_fitness)
 
             def show(record: dict[str, Any], _esp: Any) -> None:
                 bar.update(task, completed=record["generation"], fitness=record["best_fitness"])
