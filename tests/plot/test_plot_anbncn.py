@@ -60,7 +60,8 @@ def test_results_of_the_same_kind_are_put_together_and_zero_is_shown():
     figure.canvas.draw()
 
 
-def test_generalisation_of_a_result():
+def test_generalisation_of_a_result(monkeypatch):
+    monkeypatch.setattr(tasks, "anbncn_accepts", lambda model, n: False)  # strings of a million take the most time
     result = reproduce.anbncn(runs=2, n_generations=1, test_max=20)
     display = GeneralisationDisplay.from_results(result)
     assert display.points_[10, "preset tuned, svm"].get_ydata().tolist() == [run["accepted"] for run in result["runs"]]

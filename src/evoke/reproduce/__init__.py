@@ -1,12 +1,12 @@
-"""The paper's experiments: settings, runs over seeds, and the tables beside the published numbers."""
+"""The paper's experiments: their settings, runs with many seeds, and tables next to the published numbers."""
 
 from __future__ import annotations
 
 from evoke.reproduce._anbncn import LARGEST_N_MAX, PUBLISHED, anbncn, run_anbncn
+from evoke.reproduce._markdown import markdown
 from evoke.reproduce._report import EXPERIMENTS, file_stem, report
-from evoke.reproduce._seeds import Interrupted
+from evoke.reproduce._runs import Interrupted
 from evoke.reproduce._sines import PUBLISHED_SSE, run_sines, sines
-from evoke.reproduce._tables import markdown
 from evoke.reproduce.presets import PRESETS, SINES_PRESETS, anbncn_parameters, sines_parameters
 
 __all__ = [

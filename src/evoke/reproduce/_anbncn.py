@@ -2,34 +2,33 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterable
-from numbers import Integral
 from typing import Any
 
 import numpy as np
-from sklearn.utils.validation import check_scalar
 
 from evoke import tasks
+from evoke._validation.parameters import check_integer
 from evoke.estimators import EvokeClassifier
 from evoke.evolution.run import Callback
-from evoke.reproduce._seeds import Progress, carry_out, check_arguments, finite, quartiles
+from evoke.reproduce._runs import Progress, carry_out, check_arguments, timed_fit
+from evoke.reproduce._statistics import quartiles
 from evoke.reproduce.presets import anbncn_parameters
 
-__all__ = ["LARGEST_N_MAX", "PUBLISHED", "SPOTS", "anbncn", "run_anbncn"]
+__all__ = ["LARGEST_N_MAX", "LONG_STRINGS", "PUBLISHED", "anbncn", "run_anbncn"]
 
-# Table 1 of the paper: the largest accepted string, mean of 20 runs, by the longest training string.
+# Table 1 of the paper: the longest accepted string, mean of 20 runs, by the longest training string.
 PUBLISHED: dict[int, dict[str, int]] = {
     10: {"G-LSTM": 29, "PI-Evolino": 53, "Evoke": 257},
     20: {"G-LSTM": 67, "PI-Evolino": 95, "Evoke": 374},
 }
 
-# Single long strings that every run is tried on.
-SPOTS = (10_000, 100_000, 1_000_000)
+# Single long strings that every run is tested on as well.
+LONG_STRINGS = (10_000, 100_000, 1_000_000)
 
-# The number of points, n_max (3 n_max + 5) / 2, grows with the square of n_max and the kernel matrix with its fourth
-# power. With 100 the matrix of all 15,250 points would take 1.7 GiB, that of the half that trains 115 MiB in each run
-# at a time; far beyond it nothing fits into memory.
+# The number of points, n_max (3 n_max + 5) / 2, grows with the square of n_max, the kernel matrix with its fourth
+# power. With 100, the matrix of all 15,250 points would take 1.7 GiB, and that of the training half takes 115 MiB in
+# every concurrent run. Far beyond 100, nothing fits into memory.
 LARGEST_N_MAX = 100
 
 
@@ -50,37 +49,32 @@ def run_anbncn(
     test_max: int = 2000,
     callbacks: Iterable[Callback] | None = None,
 ) -> dict[str, Any]:
-    """One run on a^n b^n c^n: evolve on the strings n = 1..n_max, then find out how far it generalises.
+    """One run on a^n b^n c^n: evolve on the strings n = 1..n_max, then measure how far the model generalises.
 
     Parameters
     ----------
     seed : int
-        Seed of the run, as ``random_state`` of the classifier.
+        Seed of the run: the ``random_state`` of the classifier.
     n_max, preset, solver, readout, n_generations, test_max
         As in `anbncn`.
     callbacks : iterable of callables, optional
-        Passed on to `EvokeClassifier`.
+        Passed to `EvokeClassifier`.
 
     Returns
     -------
     dict
-        ``seed``; ``accepted``, the largest m such that every string n = 1..m is accepted; ``fitness`` of the best
-        network (None if none had a finite one); ``generations``; ``evaluations``; ``seconds`` of the evolution;
-        ``spot``, whether single long strings are accepted.
+        ``seed``; ``accepted``, the largest m such that all strings n = 1..m are accepted; ``fitness``, that of the best
+        network, None if it is not finite; ``generations`` and ``evaluations``, their numbers; ``seconds``, the duration
+        of the evolution; ``spot``, whether single long strings are accepted, by their n.
     """
     X, y = tasks.anbncn(n_max)
     model = _model(preset, solver, readout, n_generations, random_state=seed, callbacks=callbacks)
-    begin = time.perf_counter()
-    model.fit(X, y)
-    seconds = time.perf_counter() - begin
+    evolution = timed_fit(model, X, y)
     return {
         "seed": seed,
         "accepted": tasks.anbncn_accepted(model, test_max),
-        "fitness": finite(model.best_fitness_),
-        "generations": len(model.history_),
-        "evaluations": int(model.n_evaluations_),
-        "seconds": seconds,
-        "spot": {str(n): tasks.anbncn_accepts(model, n) for n in SPOTS},
+        **evolution,
+        "spot": {str(n): tasks.anbncn_accepts(model, n) for n in LONG_STRINGS},
     }
 
 
@@ -102,48 +96,51 @@ def anbncn(
     Parameters
     ----------
     n_max : int, default=10
-        Training strings are n = 1..n_max, of which the second half serves for validation.
+        The training strings are n = 1..n_max; the second half of them is used for validation.
     runs : int, default=20
-        How many runs.
+        Number of runs.
     seed : int, default=0
         The runs have the seeds ``seed, ..., seed + runs - 1``.
     preset : {"paper", "tuned"}, default="tuned"
+        The parameters of the paper, or ours; see `anbncn_parameters`.
     solver : {"auto", "native", "thundersvm"}, default="auto"
         What trains the support vector machines of ``readout="svm"``.
     readout : {"svm", "lssvm", "pinv"}, default="svm"
-        Support vector machines (Evoke), least-squares ones, or the pseudoinverse (PI-Evolino).
+        Support vector machines (Evoke), least-squares support vector machines, or the pseudoinverse (PI-Evolino).
     n_jobs : int, default=1
-        Runs at a time, in threads or on the backend that `joblib.parallel_config` has put in force. No result depends
-        on it.
+        Number of concurrent runs, in threads or on the backend chosen with `joblib.parallel_config`. The results do not
+        depend on it.
     n_generations : int, optional
-        Instead of the number of the preset.
+        Number of generations. By default, that of the preset.
     test_max : int, default=2000
-        The longest n of the test. A run that reaches it is "at the cap": its true value is not known.
+        Largest n of the test. A run that accepts all strings up to it is "at the cap": its true value is not known.
     progress : callable, optional
-        Called with what is known of a run (seed, status, fitness, generations, ...) after each of its generations and
-        at its end, from the thread of the run; on another backend than threads at its end only.
+        Called with what is known about a run (seed, status, fitness, generations, ...) after each of its generations
+        and at its end, from the thread of the run. On backends other than threads, only at its end.
 
     Returns
     -------
     dict
-        Ready for JSON. ``runs`` holds the finished runs as `run_anbncn` gives them, ``unfinished`` those that failed
-        or were interrupted, with the reason and the best network so far; the statistics are over ``runs``, None
-        without any.
+        Ready for JSON. ``runs`` holds the finished runs as `run_anbncn` returns them, ``unfinished`` those that failed
+        or were interrupted, with the reason and the best network so far. The statistics are over ``runs``; they are
+        None if it is empty.
 
     Raises
     ------
-    TypeError, ValueError
+    ValueError
         An argument out of range.
     RuntimeError
-        ``solver="thundersvm"`` and the library cannot be used.
+        ``solver="thundersvm"``, but the library cannot be used.
     Interrupted
-        On Ctrl-C, carrying the result so far.
+        On Ctrl-C, with the result so far.
     """
-    check_scalar(n_max, "n_max", Integral, min_val=2, max_val=LARGEST_N_MAX)
-    check_scalar(test_max, "test_max", Integral, min_val=1)
+    check_integer("n_max", n_max, 2)
+    if n_max > LARGEST_N_MAX:
+        raise ValueError(f"n_max must be at most {LARGEST_N_MAX}, got {n_max}")
+    check_integer("test_max", test_max, 1)
     check_arguments(runs, seed, preset, solver, readout, n_jobs, n_generations)
 
-    def one(seed: int, callbacks: list[Callback]) -> dict[str, Any]:
+    def run_one(seed: int, callbacks: list[Callback]) -> dict[str, Any]:
         return run_anbncn(seed, n_max, preset, solver, readout, n_generations, test_max, callbacks)
 
     def statistics(finished: list[dict[str, Any]]) -> dict[str, Any]:
@@ -157,7 +154,7 @@ def anbncn(
         }
 
     return carry_out(
-        {"task": "anbncn", "n_max": n_max, "preset": preset, "solver": solver, "readout": readout}, one,
+        {"task": "anbncn", "n_max": n_max, "preset": preset, "solver": solver, "readout": readout}, run_one,
         _model(preset, solver, readout, n_generations), statistics,
         runs=runs, seed=seed, n_jobs=n_jobs, progress=progress, test_max=test_max,
     )  # fmt: skip

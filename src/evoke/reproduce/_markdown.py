@@ -1,22 +1,22 @@
-"""Results as tables in Markdown, beside the published numbers."""
+"""Results as tables in Markdown, compared with the published numbers."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from typing import Any
 
-from evoke.reproduce._anbncn import SPOTS
+from evoke.reproduce._anbncn import LONG_STRINGS
 from evoke.reproduce._sines import WINDOW
 from evoke.tasks import SINES_SPLIT
 
 __all__ = ["SYSTEMS", "comparison", "conditions", "explanation", "markdown", "title"]
 
-# What a machine with such a readout was called by its authors.
+# What their authors call systems with these readouts.
 SYSTEMS = {"svm": "Evoke", "lssvm": "least-squares SVM", "pinv": "PI-Evolino"}
 
 
 def _table(head: list[str], rows: Iterable[Iterable[Any]]) -> list[str]:
-    """Lines of a table."""
+    """The lines of a table."""
     lines = ["| " + " | ".join(head) + " |", "|" + "---|" * len(head)]
     return [*lines, *("| " + " | ".join(map(str, row)) + " |" for row in rows)]
 
@@ -26,24 +26,24 @@ def _show(value: float | None, spec: str, missing: str = "-") -> str:
 
 
 def title(result: dict[str, Any]) -> str:
-    """What was learned."""
+    """The task of a result."""
     if result["task"] == "anbncn":
         return f"a^n b^n c^n, trained on n = 1..{result['n_max']}"
     return "1 sine" if result["waves"] == 1 else f"{result['waves']} superimposed sines"
 
 
 def explanation(result: dict[str, Any]) -> str:
-    """What the numbers are."""
+    """What the numbers in the table of a result mean."""
     config = result["config"]
     seeds = f"seeds {config['seed']}..{config['seed'] + config['runs'] - 1}"
     if result["task"] == "anbncn":
         tested = f"tested up to {config['test_max']}"
-        return f"The largest m such that every string n = 1..m is accepted; {seeds}, {tested}."
+        return f"The largest m such that all strings n = 1..m are accepted; {seeds}, {tested}."
     split = SINES_SPLIT
     return (
-        f"Summed squared error (SSE) over t = {split.validation_end + 1}..{split.test_end}, where the network runs on "
-        f"its own output after the true series up to t = {split.validation_end}; in the last column that of the same "
-        f"values, each predicted from the true ones before it; {seeds}."
+        f"Summed squared error (SSE) of a free run over t = {split.validation_end + 1}..{split.test_end}, after the "
+        f"true series up to t = {split.validation_end}; {seeds}. The last column has the error of the same values if "
+        "each is predicted from the true values before it."
     )
 
 
@@ -58,7 +58,7 @@ def _anbncn_row(result: dict[str, Any]) -> list[str]:
         return ["-"] * 6
     accepted = [run["accepted"] for run in runs]
     low, middle, high = result["quartiles_accepted"]
-    # A run at the cap counts with the cap, so that the true mean is at least what is shown.
+    # A run at the cap counts as the cap, so the true mean is at least the one shown.
     mean = ("at least " if result["n_at_cap"] else "") + f"{result['mean_accepted']:.1f}"
     at_cap = f"{result['n_at_cap']} of {len(runs)}"
     return [mean, f"{middle:g}", f"{low:g} to {high:g}", str(min(accepted)), str(max(accepted)), at_cap]
@@ -78,14 +78,14 @@ def _sines_row(result: dict[str, Any]) -> list[str]:
 
 
 def comparison(results: list[dict[str, Any]], names: list[str] | None = None) -> list[str]:
-    """Lines of a table: the published numbers, then a row for each result of the same experiment.
+    """The lines of a table: the published numbers, then a row for each result.
 
     Parameters
     ----------
     results : list of dict
-        What `anbncn` or `sines` returned, for the same n_max or waves.
+        What `anbncn` returned for the same n_max, or `sines` for the same number of waves.
     names : list of str, optional
-        What to call ours; by default their settings.
+        Names of the results in the table. By default, their settings.
     """
     first = results[0]
     anbncn = first["task"] == "anbncn"
@@ -107,14 +107,14 @@ def comparison(results: list[dict[str, Any]], names: list[str] | None = None) ->
     lines += ["", "The published numbers are means of 20 runs; no spread was published."]
     if not anbncn:
         lines += [
-            "A sum of K sines obeys a linear recurrence of order 2 K: the linear predictor is exact but for rounding."
+            "A sum of K sines obeys a linear recurrence of order 2 K: a linear predictor is exact except for rounding."
         ]
     return lines
 
 
-def _spots(runs: list[dict[str, Any]]) -> list[str]:
-    head = ["a single string of", *(f"n = {n:,}" for n in SPOTS)]
-    counts = [f"{sum(run['spot'][str(n)] for run in runs)} of {len(runs)}" for n in SPOTS]
+def _long_strings(runs: list[dict[str, Any]]) -> list[str]:
+    head = ["a single string with", *(f"n = {n:,}" for n in LONG_STRINGS)]
+    counts = [f"{sum(run['spot'][str(n)] for run in runs)} of {len(runs)}" for n in LONG_STRINGS]
     return _table(head, [["accepted by", *counts]])
 
 
@@ -133,12 +133,12 @@ def _each_run(result: dict[str, Any]) -> list[str]:
              f"{run['seconds']:.2f}"]
         )  # fmt: skip
         if anbncn:
-            rows[-1] += ["yes" if run["spot"][str(n)] else "no" for n in SPOTS]
-    return _table(head + ([f"n = {n:,}" for n in SPOTS] if anbncn else []), rows)
+            rows[-1] += ["yes" if run["spot"][str(n)] else "no" for n in LONG_STRINGS]
+    return _table(head + ([f"n = {n:,}" for n in LONG_STRINGS] if anbncn else []), rows)
 
 
 def _unfinished(runs: list[dict[str, Any]]) -> list[str]:
-    head = ["seed, not finished", "reason", "best fitness", "generations", "evaluations", "seconds"]
+    head = ["seed (not finished)", "reason", "best fitness", "generations", "evaluations", "seconds"]
     return _table(
         head,
         [
@@ -150,19 +150,19 @@ def _unfinished(runs: list[dict[str, Any]]) -> list[str]:
 
 
 def conditions(config: dict[str, Any]) -> str:
-    """Where it ran."""
+    """The software and hardware of a result."""
     packages = ", ".join(f"{name} {version}" for name, version in config["packages"].items() if version)
     where = f"Python {config['python']} on {config['platform']}, {config['cpus']} processors, {config['simd']['used']}"
-    return f"Runs at a time: {config['n_jobs']}. {where}; {packages}."
+    return f"Concurrent runs: {config['n_jobs']}. {where}; {packages}."
 
 
 def markdown(result: dict[str, Any]) -> str:
-    """The result of `anbncn` or `sines` as tables in Markdown, beside the published numbers.
+    """The result of `anbncn` or `sines` as tables in Markdown, compared with the published numbers.
 
     Parameters
     ----------
     result : dict
-        What the experiment returned, or its JSON.
+        What the experiment returned, or the same read from JSON.
 
     Returns
     -------
@@ -172,14 +172,14 @@ def markdown(result: dict[str, Any]) -> str:
     runs, unfinished, config = result["runs"], result["unfinished"], result["config"]
     lines = [f"# {title(result)}", "", explanation(result), "", *comparison([result])]
     if result["task"] == "anbncn":
-        lines += ["", *_spots(runs)]
+        lines += ["", *_long_strings(runs)]
     if runs:
         lines += ["", *_each_run(result)]
     if unfinished:
         lines += ["", *_unfinished(unfinished)]
     if result["interrupted"]:
-        n_begun = len(runs) + len(unfinished)
-        lines += ["", f"Interrupted: {len(runs)} of {config['runs']} runs finished, {n_begun} begun."]
+        n_started = len(runs) + len(unfinished)
+        lines += ["", f"Interrupted: {len(runs)} of {config['runs']} runs finished, {n_started} started."]
     parameters = ", ".join(f"{name}={value!r}" for name, value in config["parameters"].items())
-    lines += ["", f"{result['seconds']:.1f} s in all. {conditions(config)}", "", f"Parameters: {parameters}."]
+    lines += ["", f"{result['seconds']:.1f} s in total. {conditions(config)}", "", f"Parameters: {parameters}."]
     return "\n".join(lines) + "\n"

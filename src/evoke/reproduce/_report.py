@@ -1,15 +1,15 @@
-"""All experiments of the paper: which they are, and the report that pulls their results together."""
+"""The list of all experiments of the paper, and a report on their results."""
 
 from __future__ import annotations
 
 from itertools import groupby
 from typing import Any
 
-from evoke.reproduce._tables import SYSTEMS, comparison, conditions, explanation, title
+from evoke.reproduce._markdown import SYSTEMS, comparison, conditions, explanation, title
 
 __all__ = ["EXPERIMENTS", "file_stem", "report"]
 
-# Task and arguments of every experiment, in the order of the report.
+# Task and arguments of each experiment, in the order of the report.
 EXPERIMENTS: list[tuple[str, dict[str, Any]]] = [
     (task, size | {"preset": preset, "readout": readout})
     for task, size in (("anbncn", {"n_max": 10}), ("anbncn", {"n_max": 20}), ("sines", {"waves": 2}))
@@ -19,13 +19,13 @@ EXPERIMENTS: list[tuple[str, dict[str, Any]]] = [
 
 
 def file_stem(task: str, **arguments: Any) -> str:
-    """Name of the files of an experiment, without the suffix."""
+    """The name, without suffix, of the files with the result of an experiment."""
     size = f"N{arguments['n_max']}" if task == "anbncn" else str(arguments["waves"])
     return "-".join([task, size, *(arguments[name] for name in ("preset", "readout") if name in arguments)])
 
 
 def report(results: list[dict[str, Any]], figure: str | None = None, no_figure: str | None = None) -> str:
-    """The tables of the paper and its figure from the results of `EXPERIMENTS`, or of those that there are.
+    """The tables of the paper and its figure, from the results of all `EXPERIMENTS` or some of them.
 
     Parameters
     ----------
@@ -34,7 +34,7 @@ def report(results: list[dict[str, Any]], figure: str | None = None, no_figure: 
     figure : str, optional
         File name of the figure.
     no_figure : str, optional
-        Why there is none.
+        Why there is no figure.
 
     Returns
     -------
@@ -50,8 +50,8 @@ def report(results: list[dict[str, Any]], figure: str | None = None, no_figure: 
     if figure is not None:
         lines += [
             "", f"![Free runs and their errors]({figure})", "",
-            "A typical run of each tuned readout, the one in the middle by its error: its output beside the test "
-            "series, as in the paper's figure, and the error over time.",
+            "The free run of a typical run, the one with the median error, for each tuned readout: its output and the "
+            "test series, as in the paper's figure, and the error over time.",
         ]  # fmt: skip
     elif no_figure is not None:
         lines += ["", f"No figure: {no_figure}."]
@@ -60,7 +60,7 @@ def report(results: list[dict[str, Any]], figure: str | None = None, no_figure: 
         lines += ["", f"Incomplete: {done} of {len(EXPERIMENTS)} experiments done."]
     if results:
         seconds = sum(result["seconds"] for result in results)
-        lines += ["", f"{seconds:.0f} s in all. {conditions(results[0]['config'])}"]
+        lines += ["", f"{seconds:.0f} s in total. {conditions(results[0]['config'])}"]
     return "\n".join(lines) + "\n"
 
 
@@ -71,7 +71,7 @@ def _link(result: dict[str, Any]) -> str:
 
 
 def _remarks(results: list[dict[str, Any]]) -> list[str]:
-    """Of which results there are fewer runs than were asked for."""
+    """The results in which fewer runs finished than were requested."""
     lines = []
     for result in results:
         finished, wanted = len(result["runs"]), result["config"]["runs"]

@@ -1,45 +1,43 @@
-"""Runs of an experiment over seeds: several at a time, failures listed, Ctrl-C heard, the result in one form."""
+"""The runs of an experiment, one for each seed: several at a time, with failures and interrupts in the result."""
 
 from __future__ import annotations
 
-import math
 import threading
 import time
 from collections.abc import Callable
 from functools import partial
-from numbers import Integral
 from typing import Any
 
-import numpy as np
 from joblib import Parallel, delayed
-from numpy.typing import NDArray
-from sklearn.utils.validation import check_scalar
 
+from evoke._validation.parameters import check_choice, check_integer, check_n_jobs
 from evoke.config import show_config
 from evoke.estimators.base import BaseEvoke
 from evoke.evolution.run import Callback
 from evoke.evolution.workers import in_threads, spread
 from evoke.exceptions import WorkerLostError
+from evoke.reproduce._statistics import finite
 
-__all__ = ["Interrupted", "Progress", "carry_out", "check_arguments", "finite", "quartiles"]
+__all__ = ["Interrupted", "Progress", "carry_out", "check_arguments", "timed_fit"]
 
-# Called with what is known of a run after each of its generations and at its end.
+# Called with what is known about a run after each of its generations and at its end.
 Progress = Callable[[dict[str, Any]], Any]
 
-# One run, from its seed and the callbacks of its model.
-OneRun = Callable[[int, list[Callback]], dict[str, Any]]
+# Performs one run, given its seed and the callbacks of its model, and returns its entry in the result.
+RunOne = Callable[[int, list[Callback]], dict[str, Any]]
 
-# More threads than this help no machine, and the system may refuse them.
+# More threads do not help on any machine, and the system may refuse to start them.
 MOST_THREADS = 256
 
 
 class Interrupted(KeyboardInterrupt):
-    """Ctrl-C during a reproduction.
+    """Raised when Ctrl-C interrupts an experiment.
 
     Attributes
     ----------
     result : dict
-        What the experiment would have returned, with the runs finished so far and the best so far of the others.
+        What the experiment would have returned, with the runs that are finished and the best networks so far of those
+        that are not.
     """
 
     def __init__(self, result: dict[str, Any]):
@@ -48,40 +46,47 @@ class Interrupted(KeyboardInterrupt):
 
 
 class _Stop(Exception):
-    """Leaves a run in a worker thread, which Ctrl-C does not reach."""
+    """Ends a run in a worker thread, where Ctrl-C does not raise KeyboardInterrupt."""
 
 
 def check_arguments(
     runs: Any, seed: Any, preset: Any, solver: Any, readout: Any, n_jobs: Any, n_generations: Any
 ) -> None:
-    """The arguments that all experiments have.
+    """Check the arguments that all experiments have.
 
     Raises
     ------
-    TypeError, ValueError
+    ValueError
         One of them is out of range.
     """
-    check_scalar(runs, "runs", Integral, min_val=1)
-    check_scalar(seed, "seed", Integral, min_val=0)
-    check_scalar(n_jobs, "n_jobs", Integral)
-    if n_jobs == 0:
-        raise ValueError("n_jobs == 0, must be at least 1, or negative to leave processors free")
+    check_integer("runs", runs, 1)
+    check_integer("seed", seed, 0)
+    if n_jobs is None:  # which estimators take
+        raise ValueError("n_jobs must be an integer other than 0, got None")
+    check_n_jobs(n_jobs)
     if n_generations is not None:
-        check_scalar(n_generations, "n_generations", Integral, min_val=1)
-    for name, value, choices in (
-        ("preset", preset, ("paper", "tuned")),
-        ("solver", solver, ("auto", "native", "thundersvm")),
-        ("readout", readout, ("svm", "lssvm", "pinv")),
-    ):
-        if value not in choices:
-            raise ValueError(f"{name} must be one of {choices}, got {value!r}")
+        check_integer("n_generations", n_generations, 1)
+    check_choice("preset", preset, ("paper", "tuned"))
+    check_choice("solver", solver, ("auto", "native", "thundersvm"))
+    check_choice("readout", readout, ("svm", "lssvm", "pinv"))
     if solver == "thundersvm" and readout != "svm":
-        raise ValueError(f"solver='thundersvm' trains readout='svm' only, got readout={readout!r}")
+        raise ValueError(f"solver='thundersvm' only trains readout='svm', got readout={readout!r}")
+
+
+def timed_fit(model: BaseEvoke, *data: Any) -> dict[str, Any]:
+    """Fit the model; return the entries that all runs have: what the evolution achieved and what it took."""
+    begin = time.perf_counter()
+    model.fit(*data)
+    seconds = time.perf_counter() - begin
+    return {
+        "fitness": finite(model.best_fitness_), "generations": len(model.history_),
+        "evaluations": int(model.n_evaluations_), "seconds": seconds,
+    }  # fmt: skip
 
 
 def carry_out(
-    head: dict[str, Any],
-    one: OneRun,
+    experiment: dict[str, Any],
+    run_one: RunOne,
     model: BaseEvoke,
     statistics: Callable[[list[dict[str, Any]]], dict[str, Any]],
     *,
@@ -91,31 +96,32 @@ def carry_out(
     progress: Progress | None,
     **settings: Any,
 ) -> dict[str, Any]:
-    """Run an experiment with the seeds ``seed, ..., seed + runs - 1``.
+    """Carry out an experiment: one run for each of the seeds ``seed, ..., seed + runs - 1``.
 
     Parameters
     ----------
-    head : dict
-        The first entries of the result: what the experiment is.
-    one : OneRun
+    experiment : dict
+        The first entries of the result: the task and its variant.
+    run_one : RunOne
     model : BaseEvoke
         A model with the parameters of the runs.
     statistics : callable
-        Further entries of the result, from the finished runs.
+        Computes further entries of the result from the finished runs.
     runs, seed, n_jobs, progress
         As in the experiments.
     **settings
-        Other arguments of the experiment, for the record.
+        Other arguments of the experiment, to be recorded in ``config``.
 
     Returns
     -------
     dict
-        ``runs``, ``unfinished``, the statistics, ``config``, ``seconds``, ``interrupted``.
+        The entries of `experiment`, ``runs``, ``unfinished``, the statistics, ``config``, ``seconds`` and
+        ``interrupted``.
 
     Raises
     ------
     RuntimeError
-        ``solver="thundersvm"`` and the library cannot be used.
+        ``solver="thundersvm"``, but the library cannot be used.
     Interrupted
         On Ctrl-C, carrying the result so far.
     """
@@ -128,20 +134,23 @@ def carry_out(
     seeds = range(seed, seed + runs)
     begin = time.perf_counter()
     interrupted = False
+    run_all = _in_threads if in_threads(n_jobs) else _on_backend
     try:
-        (_in_threads if in_threads(n_jobs) else _on_backend)(one, seeds, n_jobs, entries, progress or _no_progress)
+        run_all(run_one, seeds, n_jobs, entries, progress or _no_progress)
     except KeyboardInterrupt:
         interrupted = True
     finished, unfinished = _separated([dict(entry) for entry in entries.values()])
-    result = head | {"runs": finished, "unfinished": unfinished} | statistics(finished)
+    result = experiment | {"runs": finished, "unfinished": unfinished} | statistics(finished)
     result |= {"config": config, "seconds": time.perf_counter() - begin, "interrupted": interrupted}
     if interrupted:
         raise Interrupted(result)
     return result
 
 
-def _in_threads(one: OneRun, seeds: range, n_jobs: int, entries: dict[int, dict[str, Any]], progress: Progress) -> None:
-    """Runs in threads, whose `entries` are kept up to date."""
+def _in_threads(
+    run_one: RunOne, seeds: range, n_jobs: int, entries: dict[int, dict[str, Any]], progress: Progress
+) -> None:
+    """Do the runs in threads, which keep the `entries` up to date."""
     stop = threading.Event()
 
     def run(seed: int) -> None:
@@ -158,7 +167,7 @@ def _in_threads(one: OneRun, seeds: range, n_jobs: int, entries: dict[int, dict[
             progress(entry)
 
         try:
-            entry.update(_outcome(one, [watch], seed))
+            entry.update(_outcome(run_one, [watch], seed))
         except _Stop:
             return
         progress(entry)
@@ -171,10 +180,12 @@ def _in_threads(one: OneRun, seeds: range, n_jobs: int, entries: dict[int, dict[
         raise
 
 
-def _on_backend(one: OneRun, seeds: range, n_jobs: int, entries: dict[int, dict[str, Any]], progress: Progress) -> None:
-    """Runs on the joblib backend in force, of which nothing is known until they end."""
+def _on_backend(
+    run_one: RunOne, seeds: range, n_jobs: int, entries: dict[int, dict[str, Any]], progress: Progress
+) -> None:
+    """Do the runs on the active joblib backend, where nothing is known about a run until it ends."""
     try:
-        for k, outcome in spread(partial(_outcome, one, []), seeds, n_jobs):
+        for k, outcome in spread(partial(_outcome, run_one, []), seeds, n_jobs):
             entries[seeds[k]] = _begun(seeds[k]) | outcome
             progress(entries[seeds[k]])
     except WorkerLostError as error:
@@ -186,10 +197,10 @@ def _begun(seed: int) -> dict[str, Any]:
     return {"seed": seed, "status": "running", "fitness": None, "generations": 0, "evaluations": 0, "seconds": 0.0}
 
 
-def _outcome(one: OneRun, callbacks: list[Callback], seed: int) -> dict[str, Any]:
-    """How a run ended. One that fails must not take the others with it: it is listed with its reason."""
+def _outcome(run_one: RunOne, callbacks: list[Callback], seed: int) -> dict[str, Any]:
+    """The entry of a run at its end. If it fails, the entry has the reason and the other runs are not affected."""
     try:
-        return {**one(seed, callbacks), "status": "finished"}
+        return {**run_one(seed, callbacks), "status": "finished"}
     except _Stop:
         raise
     except Exception as error:
@@ -205,14 +216,14 @@ def _no_progress(_entry: dict[str, Any]) -> None:
 
 
 def reported(model: BaseEvoke) -> dict[str, Any]:
-    """The parameters that a result can depend on, in a form that JSON has."""
+    """The parameters that a result can depend on, in a form that JSON can hold."""
     left_out = ("random_state", "n_jobs", "callbacks", "warm_start", "verbose")
     parameters = {name: value for name, value in model.get_params().items() if name not in left_out}
     return parameters | {"gate_bias": list(model.gate_bias)}
 
 
 def _separated(entries: list[dict[str, Any]]) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """Runs that are finished, and the others with the reason and the best network so far."""
+    """The finished runs, and the others with the reason and the best network so far."""
     runs, unfinished = [], []
     for entry in sorted(entries, key=lambda entry: entry["seed"]):
         status, genome = entry.pop("status"), entry.pop("genome", None)
@@ -226,16 +237,3 @@ def _separated(entries: list[dict[str, Any]]) -> tuple[list[dict[str, Any]], lis
                 | {"genome": None if genome is None else genome.tolist()}
             )
     return runs, unfinished
-
-
-def finite(value: float) -> float | None:
-    """JSON has no infinity."""
-    return float(value) if math.isfinite(value) else None
-
-
-def quartiles(values: list[float]) -> NDArray[np.float64]:
-    """First quartile, median and third quartile of values that may be infinite."""
-    with np.errstate(invalid="ignore"):
-        between = np.percentile(values, [25, 50, 75])
-    # next to an infinite value NumPy's interpolation gives NaN, even where no interpolation is needed
-    return np.where(np.isnan(between), np.percentile(values, [25, 50, 75], method="higher"), between)

@@ -1,19 +1,18 @@
-"""The paper's second experiment (section 3.2): superimposed sine waves, continued by a network left to itself."""
+"""The paper's second experiment (section 3.2): superimposed sine waves, continued by a network in a free run."""
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterable
-from numbers import Integral
 from typing import Any
 
 import numpy as np
-from sklearn.utils.validation import check_scalar
 
 from evoke import tasks
+from evoke._validation.parameters import check_integer
 from evoke.estimators import EvokeForecaster
 from evoke.evolution.run import Callback
-from evoke.reproduce._seeds import Progress, carry_out, check_arguments, finite, quartiles
+from evoke.reproduce._runs import Progress, carry_out, check_arguments, timed_fit
+from evoke.reproduce._statistics import finite, quartiles
 from evoke.reproduce.presets import sines_parameters
 from evoke.tasks import FREQUENCIES, SINES_SPLIT
 
@@ -22,7 +21,7 @@ __all__ = ["PUBLISHED_SSE", "WINDOW", "run_sines", "sines"]
 # Section 3.2 of the paper: summed squared error over the 300 points of the test, mean of 20 runs.
 PUBLISHED_SSE = {"PI-Evolino": 0.003, "Evoke": 0.021}
 
-# Values that the linear predictor beside our results sees.
+# Number of past values from which the linear predictor, to which our results are compared, predicts the next.
 WINDOW = 40
 
 
@@ -32,7 +31,7 @@ def _model(
     parameters = sines_parameters(preset, readout, waves) | {"solver": solver, "n_jobs": 1} | others
     if n_generations is not None:
         parameters["n_generations"] = n_generations
-    # the steps behind the washout are halved: training up to SINES_SPLIT.train_end, validation from there
+    # the steps after the washout are halved: training up to SINES_SPLIT.train_end, then validation
     return EvokeForecaster(**parameters, washout=SINES_SPLIT.washout, validation="half")
 
 
@@ -50,31 +49,30 @@ def run_sines(
     n_generations: int | None = None,
     callbacks: Iterable[Callback] | None = None,
 ) -> dict[str, Any]:
-    """One run on superimposed sines: evolve on y(1..700), then continue to y(1000) from the network's own output.
+    """One run on superimposed sines: evolve on y(1..700), then continue to y(1000) in a free run.
 
     Parameters
     ----------
     seed : int
-        Seed of the run, as ``random_state`` of the forecaster.
+        Seed of the run: the ``random_state`` of the forecaster.
     waves, preset, solver, readout, n_generations
         As in `sines`.
     callbacks : iterable of callables, optional
-        Passed on to `EvokeForecaster`.
+        Passed to `EvokeForecaster`.
 
     Returns
     -------
     dict
-        ``seed``; ``sse``, the summed squared error of the 300 values generated, and ``nrmse``, its root relative to
-        the variance of the series, both None if the run diverges; ``one_step_sse``, that of the same 300 values
-        predicted one step ahead from the true ones before; ``fitness`` of the best network; ``generations``;
-        ``evaluations``; ``seconds`` of the evolution; ``generated``, the values, None if the run diverges.
+        ``seed``; ``sse``, the summed squared error of the 300 generated values, and ``nrmse``, their normalised root
+        mean squared error, both None if the free run diverges; ``one_step_sse``, the summed squared error of the same
+        300 values if each is predicted from the true ones before it; ``fitness``, that of the best network, None if it
+        is not finite; ``generations`` and ``evaluations``, their numbers; ``seconds``, the duration of the evolution;
+        ``generated``, the generated values, None if the free run diverges.
     """
     y = tasks.superimposed_sines(waves, SINES_SPLIT.test_end)
     known, test = np.split(y, [SINES_SPLIT.validation_end])
     model = _model(waves, preset, solver, readout, n_generations, random_state=seed, callbacks=callbacks)
-    begin = time.perf_counter()
-    model.fit(known)
-    seconds = time.perf_counter() - begin
+    evolution = timed_fit(model, known)
     try:
         generated = model.generate(len(test))
         sse = finite(_squared_error(test, generated))
@@ -85,10 +83,7 @@ def run_sines(
         "sse": sse,
         "nrmse": None if sse is None else tasks.nrmse(test, generated),
         "one_step_sse": finite(_squared_error(test, model.predict_one_step(y)[len(known) :])),
-        "fitness": finite(model.best_fitness_),
-        "generations": len(model.history_),
-        "evaluations": int(model.n_evaluations_),
-        "seconds": seconds,
+        **evolution,
         "generated": None if sse is None else generated.tolist(),
     }
 
@@ -107,33 +102,35 @@ def sines(
 ) -> dict[str, Any]:
     """The paper's second experiment (section 3.2): y(t) = sin(0.2 t) + sin(0.311 t), continued in a free run.
 
-    The readout is trained on t = 101..400, the fitness adds the error on t = 401..700; the test is a free run over
-    t = 701..1000 of the network that was told the true series before.
+    The readout is trained on t = 101..400. The fitness adds the validation error on t = 401..700. The test is a free
+    run over t = 701..1000 of the network, which reads the true series up to t = 700.
 
     Parameters
     ----------
     waves : int, default=2
-        Sines superimposed, 1 to 8.
+        Number of superimposed sines, 1 to 8.
     runs, seed, preset, solver, readout, n_jobs, n_generations, progress
         As in `anbncn`.
 
     Returns
     -------
     dict
-        Ready for JSON. ``runs`` holds the finished runs as `run_sines` gives them without the values generated, which
-        ``free_run`` has for the run that is closest to the median. ``unfinished`` as in `anbncn`. A run that diverges
-        counts in the statistics with an infinite error, and what is infinite is None; ``n_diverged`` of them.
-        ``linear_window_sse`` is the error of a linear predictor: what the task asks for at most.
+        Ready for JSON. ``runs`` holds the finished runs as `run_sines` returns them, but without the generated values.
+        ``free_run`` has these values for a typical run, the one closest to the median. ``unfinished`` is as in
+        `anbncn`. ``n_diverged`` is the number of free runs that diverged. They count in the statistics with an infinite
+        error; infinite values are None. ``linear_window_sse`` is the error of a linear predictor, for comparison.
 
     Raises
     ------
-    TypeError, ValueError, RuntimeError, Interrupted
+    ValueError, RuntimeError, Interrupted
         As in `anbncn`.
     """
-    check_scalar(waves, "waves", Integral, min_val=1, max_val=len(FREQUENCIES))
+    check_integer("waves", waves, 1)
+    if waves > len(FREQUENCIES):
+        raise ValueError(f"waves must be at most {len(FREQUENCIES)}, got {waves}")
     check_arguments(runs, seed, preset, solver, readout, n_jobs, n_generations)
 
-    def one(seed: int, callbacks: list[Callback]) -> dict[str, Any]:
+    def run_one(seed: int, callbacks: list[Callback]) -> dict[str, Any]:
         return run_sines(seed, waves, preset, solver, readout, n_generations, callbacks)
 
     y = tasks.superimposed_sines(waves, SINES_SPLIT.test_end)
@@ -147,14 +144,14 @@ def sines(
         }
 
     return carry_out(
-        {"task": "sines", "waves": waves, "preset": preset, "solver": solver, "readout": readout}, one,
+        {"task": "sines", "waves": waves, "preset": preset, "solver": solver, "readout": readout}, run_one,
         _model(waves, preset, solver, readout, n_generations), statistics,
         runs=runs, seed=seed, n_jobs=n_jobs, progress=progress,
     )  # fmt: skip
 
 
 def _statistics(finished: list[dict[str, Any]]) -> dict[str, Any]:
-    """Mean, median, quartiles and worst of the squared errors, and a typical run; takes the values out of the runs."""
+    """Statistics of the squared errors, and the free run of a typical run. The runs lose their generated values."""
     generated = [run.pop("generated") for run in finished]
     sse = [np.inf if run["sse"] is None else run["sse"] for run in finished]
     statistics: dict[str, Any] = dict.fromkeys(
@@ -171,7 +168,7 @@ def _statistics(finished: list[dict[str, Any]]) -> dict[str, Any]:
         }  # fmt: skip
     order = [k for k in np.argsort(sse, kind="stable") if generated[k] is not None]
     if order:
-        # the lower of the two in the middle; of those that do not diverge the worst, if it is among those that do
+        # the better of the two in the middle, or the worst that does not diverge if those in the middle do
         typical = order[min((len(finished) - 1) // 2, len(order) - 1)]
         statistics["free_run"] = {"seed": finished[typical]["seed"], "generated": generated[typical]}
     return statistics

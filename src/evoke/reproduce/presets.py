@@ -1,4 +1,4 @@
-"""Settings of the experiments: the paper's values, and our own for each readout."""
+"""Settings of the experiments: the paper's values, and our own values for each readout."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from typing import Any
 
 __all__ = ["PRESETS", "SINES_PRESETS", "anbncn_parameters", "sines_parameters"]
 
-# The paper's values (section 3.1). It leaves open the size of the population, the credit, the error behind the fitness
-# and when a burst is due; the choices were made on the seeds 1000..1023 (docs/reproduction.md has the tables). gamma =
-# 1/4 is its "standard deviation 2.0" in the SVM program used.
+# The paper's values (section 3.1). The paper does not give the size of the population, the credit, the error used as
+# fitness or the criterion for a burst; these were chosen with the seeds 1000..1023 (tables in docs/reproduction.md).
+# gamma = 1/4 is its "standard deviation 2.0" in the SVM program that it used.
 PAPER: dict[str, Any] = {
     "n_cells": 5,
     "cell": "lstm",
@@ -26,9 +26,9 @@ PAPER: dict[str, Any] = {
     "C": 100.0,
 }
 
-# Wide weights saturate gates and cells: a counter then moves by exactly one a symbol and never leaks, so that what
-# holds for n <= 10 holds for long strings. Chosen on the seeds 1000..1023 (docs/reproduction.md has the table); the
-# seeds of the results, 0..19, had no part in the choice.
+# Large weights saturate gates and cells: a counter then moves by exactly one per symbol and never leaks, so that what
+# holds for n <= 10 also holds for long strings. Chosen with the seeds 1000..1023 (table in docs/reproduction.md); the
+# seeds of the results, 0..19, were not used for the choice.
 TUNED: dict[str, Any] = {
     **PAPER,
     "n_generations": 100,
@@ -41,9 +41,9 @@ TUNED: dict[str, Any] = {
 # Arguments of EvokeClassifier for a^n b^n c^n, with any readout.
 PRESETS: dict[str, dict[str, Any]] = {"paper": PAPER, "tuned": TUNED}
 
-# The paper's values (section 3.2) with its 3000 evaluations. It leaves open what follows the blank line; the choices
-# were made on seeds from 1000 on (bench/studies/ablation_sines.py, tables in docs/reproduction.md). The validation is
-# a free run, as the test is: judged one step ahead, the networks that win drift off as soon as they are left alone.
+# The paper's values (section 3.2) with its 3000 evaluations. The paper does not give the values after the blank line;
+# they were chosen with seeds from 1000 on (bench/studies/ablation_sines.py, tables in docs/reproduction.md). The
+# validation is a free run like the test: networks selected by their one-step predictions drift away in a free run.
 PAPER_SINES: dict[str, Any] = {
     "n_cells": 10,
     "weight_range": 1.0,
@@ -66,8 +66,9 @@ PAPER_SINES: dict[str, Any] = {
     "feedback_scale": 0.1,
 }  # fmt: skip
 
-# An accurate free run needs a precise readout: a high price of errors, a thin tube, a kernel no wider than the cells
-# move. Small weights, and cells without a tanh on their input, stay nearly linear, which the series is in its past.
+# An accurate free run needs a precise readout: a large C, a narrow epsilon tube, and a kernel no wider than the range
+# of the activations. The next value of the series is linear in its past, and small weights and cells without a tanh on
+# their input keep the network nearly linear too.
 TUNED_SINES: dict[str, Any] = {**PAPER_SINES, "cell": "evolino", "weight_range": 0.5, "feedback_scale": 0.3}
 
 # Arguments of EvokeForecaster for the superimposed sines, by readout.
@@ -76,16 +77,16 @@ SINES_PRESETS: dict[str, dict[str, dict[str, Any]]] = {
     "tuned": {
         "svm": {**TUNED_SINES, "C": 1e6, "gamma": 0.5, "epsilon": 1e-6, "tol": 1e-6},
         "lssvm": {**TUNED_SINES, "C": 1e14, "gamma": 1.0},
-        # The pseudoinverse has no price to pay for large coefficients: with a feedback this small the cells are linear
-        # to within what it can amplify.
+        # The pseudoinverse does not penalise large coefficients: with feedback this small, the cells are linear up to
+        # deviations that it can amplify.
         "pinv": {**TUNED_SINES, "weight_range": 0.1, "mutation_scale": 0.001, "feedback_scale": 1e-5},
     },
 }
 
-# Cells for more waves than the paper's two; from the last entry on no more.
+# Number of cells for more waves than the paper's two; the last entry also holds for all larger numbers.
 CELLS_FOR_WAVES = {3: 15, 4: 20}
 
-# What more waves ask for besides, by preset and readout; from the seeds 1000 and 1001 of 3, 4 and 5 waves.
+# Other changes for more than two waves, by preset and readout; chosen with the seeds 1000 and 1001 of 3, 4 and 5 waves.
 MORE_WAVES: dict[tuple[str, str], dict[str, Any]] = {
     ("tuned", "lssvm"): {"feedback_scale": 0.003, "gamma": 10.0},
     ("tuned", "pinv"): {"subpopulation_size": 40, "n_trials": 5},
@@ -103,13 +104,13 @@ def anbncn_parameters(preset: str, readout: str) -> dict[str, Any]:
     Returns
     -------
     dict
-        By the names of the parameters.
+        The arguments by name.
     """
     return PRESETS[preset] | {"readout": readout}
 
 
 def sines_parameters(preset: str, readout: str, waves: int = 2) -> dict[str, Any]:
-    """Arguments of `EvokeForecaster` for superimposed sines, but for the washout, which belongs to the data.
+    """Arguments of `EvokeForecaster` for superimposed sines, except the washout, which belongs to the data.
 
     Parameters
     ----------
@@ -119,7 +120,7 @@ def sines_parameters(preset: str, readout: str, waves: int = 2) -> dict[str, Any
     Returns
     -------
     dict
-        By the names of the parameters.
+        The arguments by name.
     """
     parameters = SINES_PRESETS[preset][readout] | {"readout": readout}
     if waves > 2:
