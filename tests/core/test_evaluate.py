@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -17,6 +19,10 @@ WIDE = 60  # cells of networks that are too large to lie side by side
 SAME = dict(rtol=0, atol=1e-6)
 
 
+def parts(points):
+    return points.rows, points.weights, points.targets
+
+
 class Task:
     """A small random problem: sequences whose first half is for training, the rest for validation."""
 
@@ -30,8 +36,8 @@ class Task:
         self.runs = np.array([begin, end, alone, alone], dtype=np.int64)
         rows = rng.permutation(ends[-1])
         targets = self.targets(rng, ends[-1], n_outputs, exclusive)
-        self.train, self.test = (
-            (part.copy(), rng.integers(1, 5, len(part)).astype(float), targets[:, part].copy())
+        self.train, self.validation = (
+            Points(part.copy(), rng.integers(1, 5, len(part)).astype(float), targets[:, part].copy())
             for part in np.split(rows, [ends[-1] // 2])
         )
         self.exclusive, self.C = exclusive, C
@@ -43,19 +49,19 @@ class Task:
         return rng.choice([-1.0, 1.0], (n_outputs, n))
 
     def box(self):
-        bound = self.C * self.train[1] * self.train[2]
+        bound = self.C * self.train.weights * self.train.targets
         return np.minimum(0.0, bound), np.maximum(0.0, bound)
 
-    def evaluate(self, networks=slice(None), objective="hinge", cell="lstm", kernel=RBF, queue=None, **solver):
-        runs = Runs(np.concatenate(self.sequences), self.runs, None)
-        readout = SVMReadout(Kernel(*kernel), self.C, **{"tol": TOL, "max_iter": 1_000_000, **solver})
-        return evaluate(Network(self.genomes[networks], cell, BIAS), runs, Points(*self.train), Points(*self.test),
-                        readout, Objective(objective, self.exclusive), queue=queue)
+    def evaluate(self, networks=slice(None), objective="hinge", cell="lstm", kernel=RBF, queue=None, **limits):
+        rows = np.concatenate(self.sequences)
+        readout = SVMReadout(Kernel(*kernel), self.C, **{"tol": TOL, "max_iter": 1_000_000, **limits})
+        return evaluate(Network(self.genomes[networks], cell, BIAS), Runs(rows, self.runs, np.arange(len(rows))),
+                        self.train, self.validation, readout, Objective(objective, self.exclusive), queue=queue)
 
     def expected(self, objective="hinge", cell="lstm", kernel=RBF):
         return np.array([
-            oracle.evaluate(genome, self.sequences, self.train, self.test, self.box(), cell, BIAS, kernel, TOL,
-                            objective, self.exclusive)
+            oracle.evaluate(genome, self.sequences, parts(self.train), parts(self.validation), self.box(), cell, BIAS,
+                            kernel, TOL, objective, self.exclusive)
             for genome in self.genomes
         ])
 
@@ -106,8 +112,9 @@ def test_outputs_are_independent_and_add_up():
     total = np.zeros_like(together)
     for o in range(3):
         one = Task(2, n_outputs=3)
-        one.train = (*task.train[:2], task.train[2][o : o + 1])
-        one.test = (*task.test[:2], task.test[2][o : o + 1])
+        one.train, one.validation = (
+            replace(points, targets=points.targets[o : o + 1]) for points in (task.train, task.validation)
+        )
         total += one.evaluate()
     np.testing.assert_allclose(together, total, rtol=1e-15)
 
@@ -115,21 +122,22 @@ def test_outputs_are_independent_and_add_up():
 @pytest.mark.parametrize("label", [-1.0, 1.0])
 def test_an_output_with_a_single_class(label):
     task = Task(0)
-    task.train[2][0] = label
+    task.train.targets[0] = label
     np.testing.assert_allclose(task.evaluate(), task.expected(), **SAME)
-    task.train[2][1] = label  # now no output has anything to learn: every decision is the label
+    task.train.targets[1] = label  # now no output has anything to learn: every decision is the label
     errors = task.evaluate()
-    wrong = ((task.test[2] != label) * task.test[1]).sum()
+    wrong = ((task.validation.targets != label) * task.validation.weights).sum()
     np.testing.assert_array_equal(errors, np.tile([0.0, 2.0 * wrong, 0.0, wrong], (3, 1)))
 
 
 def test_weights_equal_repeated_rows():
     task = Task(4)
     weighted = task.evaluate()
-    for name in ("train", "test"):
-        rows, weights, targets = getattr(task, name)
+    for name in ("train", "validation"):
+        rows, weights, targets = parts(getattr(task, name))
         times = weights.astype(int)
-        setattr(task, name, (np.repeat(rows, times), np.ones(times.sum()), np.repeat(targets, times, axis=1)))
+        repeated = Points(np.repeat(rows, times), np.ones(times.sum()), np.repeat(targets, times, axis=1))
+        setattr(task, name, repeated)
     np.testing.assert_allclose(task.evaluate(), weighted, **SAME)
 
 
@@ -159,13 +167,13 @@ def test_shared_beginnings_give_the_same_bits(n_cells):
     labels = rng.choice([-1.0, 1.0], (2, n))
     task.sequences = [stem, a, b]
     task.runs = np.array([[0, 4, 7], [4, 7, 12], [-1, 0, 0], [0, -1, -1]])
-    task.train, task.test = ((np.arange(n), np.ones(n), labels.copy()) for _ in range(2))
+    task.train = task.validation = Points(np.arange(n), np.ones(n), labels)
     shared = task.evaluate()
     # the same sequences written out; rows of the second stem take no part
     task.sequences = [np.concatenate([stem, a]), np.concatenate([stem, b])]
     task.runs = np.array([[0, 7], [7, 16], [-1, -1], [-1, -1]])
     rows = np.concatenate([np.arange(7), np.arange(11, 16)])
-    task.train, task.test = ((rows, np.ones(n), labels.copy()) for _ in range(2))
+    task.train = task.validation = Points(rows, np.ones(n), labels)
     np.testing.assert_array_equal(task.evaluate(), shared)
     np.testing.assert_allclose(shared, task.expected(), **SAME)
 

@@ -110,7 +110,8 @@ def test_unknown_function_is_refused():
 PROBE = """
 import hashlib
 import numpy as np
-from evoke._core import evaluate as core_evaluate, dispatch, lstm, qp
+from evoke._core import dispatch, lstm, qp
+from evoke._core.evaluate import evaluate
 from evoke._core.kernel import Kernel, decide, gram
 from evoke.evolution.problem import Objective, Points
 from evoke.readouts import LSSVMReadout, PinvReadout, SVMReadout
@@ -128,19 +129,18 @@ lengths = rng.integers(1, 30, 13)
 offsets = np.concatenate([[0], np.cumsum(lengths)])
 X = rng.normal(size=(offsets[-1], 3))
 alone = np.full(13, -1)
-begin, end = offsets[:-1].copy(), offsets[1:].copy()
+table = np.array([offsets[:-1], offsets[1:], alone, alone])
 for cell in ("lstm", "evolino"):
     for dtype in (np.float32, np.float64):
         nets, rows = genomes.astype(dtype), X.astype(dtype)
-        digest.update(lstm.population(lstm.Network(nets, cell), rows, np.array([begin, end, alone, alone])))
+        digest.update(lstm.population(lstm.Network(nets, cell), rows, table))
         phi, state = lstm.sequences(lstm.Network(nets[0], cell), rows, offsets)
         digest.update(phi)
         digest.update(state)
 
 n = 83
 points, labels = phi[:n].copy(), np.where(rng.random(n) < 0.5, 1.0, -1.0)
-for name in ("linear", "poly", "rbf"):
-    kernel = Kernel(name, 0.5, 1.0, 3)
+for kernel in (Kernel(name, 0.5, 1.0, 3) for name in ("linear", "poly", "rbf")):
     for C in (0.1, 100.0):
         for cache in (1 << 20, 1):
             for target, lower, upper, epsilon in (
@@ -151,18 +151,17 @@ for name in ("linear", "poly", "rbf"):
                 machine = qp.Machine(points, kernel, cache)
                 result = machine.solve(target, lower, upper, epsilon, 1e-6, 20000, beta)
                 digest.update(beta)
-                digest.update(repr(sorted(result._asdict().items())).encode())
+                digest.update(repr(result).encode())
     digest.update(gram(points, kernel))
     digest.update(decide(phi, points, beta[:, None].copy(), np.zeros(1), kernel))
 
 rows, y = np.arange(n), np.array([labels, -labels])
-train, validation = (Points(rows[part], np.ones(len(rows[part])), y[:, part].copy())
-                     for part in (slice(0, 50), slice(50, n)))
+halves = slice(50), slice(50, n)
+train, validation = (Points(rows[half], np.ones(len(rows[half])), y[:, half].copy()) for half in halves)
 rbf = Kernel("rbf", 0.25)
-for readout in SVMReadout(rbf, 10.0, tol=1e-6, max_iter=100000), LSSVMReadout(rbf, 1e6), PinvReadout(rcond=1e-12):
-    digest.update(core_evaluate.evaluate(
-        lstm.Network(genomes), Runs(X, np.array([begin, end, alone, alone]), None), train, validation, readout,
-        Objective("hinge")))
+for readout in SVMReadout(rbf, C=10.0, tol=1e-6), LSSVMReadout(rbf, C=1e6), PinvReadout(rcond=1e-12):
+    digest.update(evaluate(
+        lstm.Network(genomes), Runs(X, table, np.arange(len(X))), train, validation, readout, Objective("hinge")))
 print(dispatch.simd(), digest.hexdigest())
 """
 

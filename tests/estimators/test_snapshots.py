@@ -7,10 +7,6 @@ import numpy as np
 import pytest
 
 from evoke import EvokeClassifier, EvokeForecaster, EvokeRegressor
-from evoke._core import free_run, lstm
-from evoke._core.kernel import Kernel
-from evoke._core.lstm import Network
-from evoke.readouts import FittedReadout
 
 TINY = dict(n_generations=1, subpopulation_size=2, n_trials=1, random_state=0)
 X = np.random.default_rng(0).normal(size=(30, 2))
@@ -86,23 +82,6 @@ def test_a_call_during_a_fit_of_a_classifier_has_one_model(call):
     allowed = [np.asarray(call(model)).tobytes() for model in (a, b)]
     for result in call_while_learning(a, b, call):
         assert np.asarray(result).tobytes() in allowed
-
-
-def test_the_core_checks_shapes():
-    network, offsets = Network(np.zeros((2, 12)), "lstm", (0.0, 0.0, 0.0)), np.array([0, 3])
-    with pytest.raises(ValueError, match="state must have shape"):
-        lstm.sequences(network, np.zeros((3, 1)), offsets, np.zeros((1, 2, 1)))
-    with pytest.raises(ValueError, match="genome has 12 columns"):
-        lstm.sequences(network, np.zeros((3, 2)), offsets)
-
-    def free(state=(2, 2), sv=(4, 2), coef=(4, 1)):
-        readout = FittedReadout(np.zeros(sv), np.zeros(coef), np.zeros(1), np.zeros(1), np.ones(1, bool), Kernel("rbf"))
-        free_run.run_free(network, np.zeros((3, 1)), np.zeros(state), 0.3, readout)
-
-    free()
-    for odd in (dict(state=(2, 1)), dict(state=(1, 2)), dict(sv=(4, 3)), dict(coef=(3, 1)), dict(coef=(4, 2))):
-        with pytest.raises(ValueError, match=r"shape|fit"):
-            free(**odd)
 
 
 @pytest.mark.parametrize("phi", [np.zeros((3, 1)), np.zeros(2), np.zeros((3, 2), dtype=complex)])

@@ -8,7 +8,7 @@ from evoke._core.lstm import Network
 OBJECTIVES: tuple[str, ...]
 
 def evaluate(
-    networks: Network,
+    network: Network,
     runs: Any,
     train: Any,
     validation: Any,

@@ -1,33 +1,33 @@
-"""Evaluation of a slice of the population: forward pass, training of the readouts, errors."""
+"""Evaluation of a population: forward pass, training of the readouts, errors."""
 from cpython.exc cimport PyErr_CheckSignals
 from libc.math cimport INFINITY, NAN, fabs, fmax, isfinite, isnan
 from libc.stdint cimport int64_t
 
 import numpy as np
 
-from evoke._core.free_run cimport Feedback, run_block_free
 from evoke._core.dispatch cimport aligned, evk_columns, kernels
-from evoke._core.lstm cimport Block, Network, Runs, make_runs, whole_packs
-from evoke._core.readout cimport Fitted, Points, Readout, make_points
+from evoke._core.free_run cimport Feedback
+from evoke._core.lstm cimport Block, Network, Segments, make_segments, whole_packs
+from evoke._core.readout cimport Fitted, Points, Trainer, make_points
 
 cdef enum:
     LANES = 8
-    COSTLY = 1000000  # kernel values a network that take milliseconds
+    COSTLY = 1000000  # kernel values per network that take milliseconds
 
 OBJECTIVES = ("count", "hinge", "squared")
 
 
-cdef struct Judge:
-    # How decisions are held against targets.
+cdef struct Loss:
+    # How decisions are compared with targets.
     int objective        # 0 count, 1 hinge, 2 squared
     bint regression      # targets are values, errors below epsilon are free for count and hinge
-    bint exclusive       # one class a step, decided by the largest value; else every output decides by itself
+    bint exclusive       # one class per step, decided by the largest value; else every output decides by itself
     double epsilon
     size_t n_outputs
 
 
 cdef void gather(const Points *points, const double *phi, size_t n_cells, size_t lane, double *columns) noexcept nogil:
-    """phi[row][cell][lane] -> columns[cell][point], zero behind the last point."""
+    """phi[row][cell][lane] -> columns[cell][point], zero after the last point."""
     cdef size_t h, p
     for p in range(points.n):
         for h in range(n_cells):
@@ -37,33 +37,33 @@ cdef void gather(const Points *points, const double *phi, size_t n_cells, size_t
             columns[h * points.ld + p] = 0.0
 
 
-cdef double error(const Judge *judge, int objective, const Points *points, const double *decisions) noexcept nogil:
+cdef double error(const Loss *loss, int objective, const Points *points, const double *decisions) noexcept nogil:
     """Summed error of decisions[output][point] (stride points.ld); NaN where a decision is."""
     cdef double total = 0.0, sum_of_row, target, value, top
     cdef size_t p, o, best
-    for o in range(judge.n_outputs):
+    for o in range(loss.n_outputs):
         for p in range(points.n):
             if isnan(decisions[o * points.ld + p]):
                 return NAN
-    if objective == 0 and judge.exclusive and judge.n_outputs > 1:
+    if objective == 0 and loss.exclusive and loss.n_outputs > 1:
         for p in range(points.n):
             best = 0
             top = decisions[p]
-            for o in range(1, judge.n_outputs):
+            for o in range(1, loss.n_outputs):
                 if decisions[o * points.ld + p] > top:
                     top = decisions[o * points.ld + p]
                     best = o
             if points.targets[best * points.n + p] <= 0.0:
                 total += points.weights[p]
         return total
-    for o in range(judge.n_outputs):
+    for o in range(loss.n_outputs):
         sum_of_row = 0.0
         for p in range(points.n):
             target, value = points.targets[o * points.n + p], decisions[o * points.ld + p]
-            if judge.regression:
+            if loss.regression:
                 value = fabs(target - value)
                 if objective != 2:
-                    value = fmax(0.0, value - judge.epsilon)
+                    value = fmax(0.0, value - loss.epsilon)
             elif objective == 0:  # a decision of exactly 0 says "no"
                 value = 1.0 if (value > 0.0) != (target > 0.0) else 0.0
             else:
@@ -77,74 +77,59 @@ cdef double error(const Judge *judge, int objective, const Points *points, const
     return total
 
 
-def evaluate(Network networks not None, runs not None, train not None, validation not None, readout not None,
+def evaluate(Network network not None, runs not None, train not None, validation not None, readout not None,
              objective not None, free=None, queue=None):
-    """Errors (n_networks, 4): the objective on training and validation points, wrong decisions on both.
+    """Errors (n_networks, 4): objective on training and validation points, count on both.
 
-    Parameters
-    ----------
-    networks : Network
-        A population.
-    runs : Runs
-        Rows and the stretches of them through which states flow, of `evoke.sequences.prefixes`.
-    train, validation : Points
-        Of `evoke.evolution.problem`, as are `objective` and `free`.
-    readout : SVMReadout, LSSVMReadout or PinvReadout
-        Of `evoke.readouts`.
-    objective : Objective
-    free : FreeRun, optional
-        Stretches of validation rows through which the networks feed on their own output; the validation points are
-        these rows in order.
-    queue : WorkQueue, optional
-        Threads of one queue share the networks and fill its errors.
-
-    A network whose readout fails or whose outputs are not finite has infinite errors."""
-    cdef const double[:, :, ::1] genomes = networks.genome
+    network is a population, the other arguments are fields of a `Problem` of evoke.evolution, and the queue is the
+    `WorkQueue` of the threads that evaluate the same networks together and fill its errors. In a free run the
+    validation points are the rows of its segments in order. A network whose readout fails or whose outputs are not
+    finite has infinite errors."""
+    cdef const double[:, :, ::1] genomes = network.genome
     cdef const double[:, ::1] x = runs.rows
     cdef const int64_t[:, ::1] table = runs.table
-    cdef const int64_t[:, ::1] segments = None if free is None else free.segments
+    cdef const int64_t[::1] rows = validation.rows
+    cdef const double[::1] weights = validation.weights
+    cdef const double[:, ::1] targets = validation.targets
+    cdef const int64_t[:, ::1] free_segments = None if free is None else free.segments
     cdef Py_ssize_t n_networks = genomes.shape[0], n_cells = genomes.shape[1]
-    networks.check_inputs(x.shape[1])
-    cdef Readout trainer = Readout(readout, train.rows, train.weights, train.targets, n_cells)
+    network.check_inputs(x.shape[1])
+    cdef Trainer trainer = Trainer(readout, train.rows, train.weights, train.targets, n_cells)
     cdef size_t n_outputs = trainer.n_outputs
     cdef int64_t[::1] stop
     if queue is not None:
         stop = queue.stop
         trainer.poll.data = &stop[0]
-    cdef Judge judge
-    judge.objective = OBJECTIVES.index(objective.name)
-    judge.regression, judge.exclusive, judge.epsilon = objective.regression, objective.exclusive, objective.epsilon
-    judge.n_outputs = n_outputs
-    cdef Points judged = make_points(validation.rows, validation.weights, validation.targets)
+    cdef Loss loss
+    loss.objective = OBJECTIVES.index(objective.name)
+    loss.regression, loss.exclusive = objective.regression, objective.exclusive
+    loss.epsilon, loss.n_outputs = objective.epsilon, n_outputs
+    cdef Points held_out = make_points(rows, weights, targets)
     result = np.full((n_networks, 4), np.nan) if queue is None else queue.errors
     cdef double[:, ::1] out = result
-    cdef Runs flow = make_runs(table)
-    cdef Block block = Block(networks, x.shape[0], max(table[3]) + 1)
+    cdef Segments segments = make_segments(table)
+    cdef Block block = Block(network, x.shape[0], segments.n_slots)
     cdef double *phi = <double *>block.phi
 
     cdef size_t train_ld = trainer.train.ld, sv_ld = whole_packs(trainer.n_support())
     cdef double[::1] columns = aligned(LANES * n_cells * train_ld)
-    cdef double[::1] val_columns = aligned(n_cells * judged.ld)
+    cdef double[::1] validation_columns = aligned(n_cells * held_out.ld)
     cdef double[::1] coef = np.zeros(LANES * n_outputs * sv_ld)
     cdef double[::1] bias = np.empty(LANES * n_outputs)
-    cdef double[::1] row = aligned(max(judged.ld, sv_ld))
+    cdef double[::1] row = aligned(held_out.ld)
     cdef double[::1] decisions = np.zeros(n_outputs * train_ld)
-    cdef double[::1] val_decisions = np.zeros(LANES * n_outputs * judged.ld)
-    cdef double[::1] inputs = np.empty(x.shape[1] * LANES)
-    cdef double[::1] outputs = np.empty(n_outputs)
-    cdef double[::1] memory = np.zeros(3 * whole_packs(n_cells) * LANES)
+    cdef double[::1] validation_decisions = np.zeros(LANES * n_outputs * held_out.ld)
     cdef Fitted[LANES] fitted
     cdef Feedback feedback
-    feedback.n_outputs, feedback.kernel = n_outputs, &trainer.kernel.c
-    feedback.scale = 1.0 if free is None else free.feedback_scale
-    feedback.inputs, feedback.row, feedback.outputs = &inputs[0], &row[0], &outputs[0]
-    cdef evk_columns val_points
-    val_points.x, val_points.n, val_points.d, val_points.ld = &val_columns[0], judged.n, n_cells, judged.ld
+    if free is not None:
+        feedback = Feedback(network, n_outputs, free.feedback_scale, trainer.kernel, sv_ld)
+    cdef evk_columns points
+    points.x, points.n, points.d, points.ld = &validation_columns[0], held_out.n, n_cells, held_out.ld
 
     cdef Py_ssize_t first = 0, end = 0, here, lane, k
     cdef size_t point
-    cdef bint finite, shared = queue is not None, left_alone = free is not None
-    cdef bint costly = (train_ld + judged.ld) * train_ld * n_outputs > COSTLY
+    cdef bint finite, shared = queue is not None
+    cdef bint costly = (train_ld + held_out.ld) * train_ld * n_outputs > COSTLY
     while True:
         if queue is None:
             first, end = end, min(end + LANES, n_networks)
@@ -154,11 +139,11 @@ def evaluate(Network networks not None, runs not None, train not None, validatio
         here = end - first
         if here == 0:
             return result
-        # once a block while networks take microseconds: two threads that ask for the interpreter more often wait for it
+        # once per block while networks take microseconds: two threads that ask for the interpreter more often wait
         PyErr_CheckSignals()
         with nogil:
             block.load(&genomes[first, 0, 0], here)
-            block.run(&x[0, 0], &flow)
+            block.run(&x[0, 0], &segments)
             for lane in range(here):
                 if costly:
                     with gil:
@@ -169,26 +154,27 @@ def evaluate(Network networks not None, runs not None, train not None, validatio
                                                       fitted[lane].coef, fitted[lane].bias, &decisions[0])
                 if shared and stop[0] != 0:
                     break
-                out[first + lane, 0] = error(&judge, judge.objective, &trainer.train, &decisions[0])
-                out[first + lane, 2] = error(&judge, 0, &trainer.train, &decisions[0])
-                if not left_alone and not fitted[lane].failed:
-                    gather(&judged, phi, n_cells, lane, &val_columns[0])
-                    kernels.decide_columns(&trainer.kernel.c, &val_points, &fitted[lane].sv, fitted[lane].coef,
+                out[first + lane, 0] = error(&loss, loss.objective, &trainer.train, &decisions[0])
+                out[first + lane, 2] = error(&loss, 0, &trainer.train, &decisions[0])
+                if free is None and not fitted[lane].failed:
+                    gather(&held_out, phi, n_cells, lane, &validation_columns[0])
+                    kernels.decide_columns(&trainer.kernel.c, &points, &fitted[lane].sv, fitted[lane].coef,
                                            fitted[lane].bias, n_outputs, &row[0],
-                                           &val_decisions[lane * n_outputs * judged.ld], &trainer.poll)
+                                           &validation_decisions[lane * n_outputs * held_out.ld], &trainer.poll)
         if shared and stop[0] != 0:
             return result
         with nogil:
-            if left_alone:
+            if free is not None:
                 point = 0
-                for k in range(segments.shape[0]):
-                    run_block_free(block, &x[0, 0], &flow, &segments[k, 0], &feedback, fitted, &memory[0],
-                                   &val_decisions[point], judged.ld)
-                    point += segments[k, 2] - segments[k, 1]
+                for k in range(free_segments.shape[0]):
+                    feedback.run(block, &x[0, 0], &segments, &free_segments[k, 0], fitted,
+                                 &validation_decisions[point], held_out.ld)
+                    point += free_segments[k, 2] - free_segments[k, 1]
             for lane in range(here):
-                out[first + lane, 1] = error(&judge, judge.objective, &judged,
-                                             &val_decisions[lane * n_outputs * judged.ld])
-                out[first + lane, 3] = error(&judge, 0, &judged, &val_decisions[lane * n_outputs * judged.ld])
+                out[first + lane, 1] = error(&loss, loss.objective, &held_out,
+                                             &validation_decisions[lane * n_outputs * held_out.ld])
+                out[first + lane, 3] = error(&loss, 0, &held_out,
+                                             &validation_decisions[lane * n_outputs * held_out.ld])
                 finite = not fitted[lane].failed
                 for k in range(4):
                     finite = finite and isfinite(out[first + lane, k])

@@ -1,18 +1,21 @@
 from libc.stdint cimport int64_t
 
-from evoke._core.dispatch cimport evk_kernel
-from evoke._core.lstm cimport Block, Runs
+from evoke._core.dispatch cimport evk_lstm
+from evoke._core.kernel cimport Kernel
+from evoke._core.lstm cimport Block, Segments
 from evoke._core.readout cimport Fitted
 
-cdef struct Feedback:
-    # How networks run on their own output: the last n_outputs inputs are their outputs of the step before, scaled.
-    # Work space: inputs[n_inputs][8], row for the kernel values of a point, outputs of a point.
-    size_t n_outputs
-    double scale
-    const evk_kernel *kernel
-    double *inputs
-    double *row
-    double *outputs
-
-cdef void run_block_free(Block block, const double *x, const Runs *flow, const int64_t *segment, const Feedback *feedback,
-                   const Fitted *fitted, double *memory, double *decisions, size_t ld) noexcept nogil
+cdef class Feedback:
+    cdef size_t n_outputs
+    cdef double scale
+    cdef Kernel kernel
+    # work space: inputs [n_inputs][8], kernel values of a point, its outputs, states of cells
+    cdef double[::1] inputs, row, outputs, memory
+    cdef void run(self, Block block, const double *x, const Segments *segments, const int64_t *free,
+                  const Fitted *fitted, double *decisions, size_t ld) noexcept nogil
+    cdef void run_together(self, Block block, const double *x, const Segments *segments, const int64_t *free,
+                           const Fitted *fitted, double *decisions, size_t ld) noexcept nogil
+    cdef void run_alone(self, const evk_lstm *net, const double *weights, const double *x, int64_t begin, int64_t end,
+                        const Fitted *fitted, double *decisions, size_t step, size_t output) noexcept nogil
+    cdef void decide(self, const Fitted *fitted, const double *phi, size_t stride, double *decisions,
+                     size_t ld) noexcept nogil

@@ -1,96 +1,122 @@
-"""The kernel K(x, z) of the support vector machines: one type, Gram matrices, decision values."""
+"""The kernel K(x, z) of the support vector machines: its values, and the functions that are sums of them."""
 from cpython.exc cimport PyErr_CheckSignals
+from libc.math cimport isfinite
 
-import math
+import operator
 
 import numpy as np
 
 from evoke._core.dispatch cimport (
-    aligned, evk_columns, evk_gram, evk_gram_place, evk_gram_work_size, evk_poll, kernels, listening,
+    aligned,
+    evk_columns,
+    evk_gram,
+    evk_gram_place,
+    evk_gram_work_size,
+    evk_poll,
+    kernels,
+    listening,
 )
 
 cdef enum:
     LANES = 8
-    WORK_BETWEEN_SIGNALS = 20000000
+    WORK_BETWEEN_SIGNALS = 20000000  # multiplications
+    LARGEST_DEGREE = 0x7fffffff
 
 KERNELS = ("linear", "poly", "rbf")
 
 
 cdef class Kernel:
-    """A kernel with its parameters: ``x @ z``, ``(gamma * x @ z + coef0) ** degree`` or ``exp(-gamma * |x - z|**2)``.
-
-    It cannot be changed. All parameters are there for every kernel, used or not.
+    """The kernel K(x, z) of a support vector machine and its parameters, which cannot be changed.
 
     Parameters
     ----------
-    name : {"linear", "poly", "rbf"}
-    gamma : float
-        Positive and finite.
-    coef0 : float
-        Finite.
-    degree : int
-        From 0 to 2**31 - 1.
+    name : {"linear", "poly", "rbf"}, default="rbf"
+        ``x @ z``, ``(gamma * x @ z + coef0) ** degree`` or ``exp(-gamma * |x - z|**2)``.
+    gamma : float, default=1.0
+        Positive and finite. The linear kernel has no use for it.
+    coef0 : float, default=0.0
+        Constant of the polynomial kernel, finite.
+    degree : int, default=3
+        Degree of the polynomial kernel, from 0 to 2**31 - 1.
 
     Raises
     ------
     ValueError
         A parameter out of its range.
+
+    Examples
+    --------
+    >>> from evoke.svm import Kernel
+    >>> Kernel("poly", gamma=0.5, degree=2)
+    Kernel('poly', gamma=0.5, coef0=0.0, degree=2)
     """
 
-    def __init__(self, name="rbf", gamma=1.0, coef0=0.0, degree=3):
-        if name not in KERNELS:
-            raise ValueError(f"kernel must be one of {KERNELS}, got {name!r:.50}")
-        if not (isinstance(gamma, float) and 0.0 < gamma < math.inf):
-            raise ValueError(f"gamma must be a positive finite number, got {gamma!r:.50}")
-        if not (isinstance(coef0, float) and math.isfinite(coef0)):
-            raise ValueError(f"coef0 must be a finite number, got {coef0!r:.50}")
-        if not (type(degree) is int and 0 <= degree < 2**31):
-            raise ValueError(f"degree must be an integer from 0 to 2**31 - 1, got {degree!r:.50}")
-        self.name = str(name)
+    def __cinit__(self, name="rbf", gamma=1.0, coef0=0.0, degree=3):
+        if not isinstance(name, str) or name not in KERNELS:
+            raise ValueError(f"kernel must be one of {KERNELS}, got {name!r}")
         self.c.kind = KERNELS.index(name)
-        self.c.gamma, self.c.coef0, self.c.degree = gamma, coef0, degree
+        self.c.gamma, self.c.coef0 = gamma, coef0
+        if not (isfinite(self.c.gamma) and self.c.gamma > 0.0):
+            raise ValueError(f"gamma must be a positive finite number, got {gamma!r}")
+        if not isfinite(self.c.coef0):
+            raise ValueError(f"coef0 must be a finite number, got {coef0!r}")
+        degree = operator.index(degree)
+        if not 0 <= degree <= LARGEST_DEGREE:
+            raise ValueError(f"degree must be an integer from 0 to 2**31 - 1, got {degree!r}")
+        self.c.degree = degree
+
+    @property
+    def name(self):
+        """Which of `KERNELS` it is."""
+        return KERNELS[self.c.kind]
 
     @property
     def gamma(self):
+        """Factor of the scalar product, or of the squared distance."""
         return self.c.gamma
 
     @property
     def coef0(self):
+        """Constant of the polynomial kernel."""
         return self.c.coef0
 
     @property
     def degree(self):
+        """Degree of the polynomial kernel."""
         return self.c.degree
 
-    def __reduce__(self):
-        return Kernel, (self.name, self.gamma, self.coef0, self.degree)
+    def _key(self):
+        return self.name, self.gamma, self.coef0, self.degree
 
     def __eq__(self, other):
-        return isinstance(other, Kernel) and self.__reduce__() == other.__reduce__()
+        return self._key() == (<Kernel>other)._key() if isinstance(other, Kernel) else NotImplemented
 
     def __hash__(self):
-        return hash(self.__reduce__())
+        return hash(self._key())
 
     def __repr__(self):
-        return f"Kernel({self.name!r}, gamma={self.gamma!r}, coef0={self.coef0!r}, degree={self.degree!r})"
+        return f"Kernel({self.name!r}, gamma={self.gamma}, coef0={self.coef0}, degree={self.degree})"
+
+    def __reduce__(self):
+        return Kernel, self._key()
 
 
-cdef void to_columns(const double *x, size_t n, size_t d, size_t stride, size_t ld, double *columns) noexcept nogil:
-    """x[i * d * stride + h * stride] -> columns[h * ld + i], zero behind n."""
+cdef void to_columns(const double *x, size_t n, size_t d, size_t ld, double *columns) noexcept nogil:
+    """x[i * d + h] -> columns[h * ld + i], zero from n on."""
     cdef size_t i, h
     for h in range(d):
         for i in range(n):
-            columns[h * ld + i] = x[(i * d + h) * stride]
+            columns[h * ld + i] = x[i * d + h]
         for i in range(n, ld):
             columns[h * ld + i] = 0.0
 
 
-def decide(const double[:, ::1] x not None, const double[:, ::1] sv not None, const double[:, ::1] coef not None,
-           const double[::1] bias not None, Kernel kernel not None):
-    """Decision values (n, n_outputs) of rows x (n, d): y(t) of the paper's equation 2.
+def decide(const double[:, ::1] x not None, const double[:, ::1] support_vectors not None,
+           const double[:, ::1] coef not None, const double[::1] intercept not None, Kernel kernel not None):
+    """Equation 2: sum_i coef[i, o] K(x, support_vectors[i]) + intercept[o], of shape (n, n_outputs).
 
-    From support vectors (m, d), coefficients (m, n_outputs) and one constant per output."""
-    cdef Py_ssize_t n = x.shape[0], d = x.shape[1], m = sv.shape[0], n_outputs = bias.shape[0]
+    x (n, d), support_vectors (m, d), coef (m, n_outputs), intercept (n_outputs,)."""
+    cdef Py_ssize_t n = x.shape[0], d = x.shape[1], m = support_vectors.shape[0], n_outputs = intercept.shape[0]
     result = np.empty((n, n_outputs))
     if n == 0 or n_outputs == 0:
         return result
@@ -99,30 +125,33 @@ def decide(const double[:, ::1] x not None, const double[:, ::1] sv not None, co
     cdef Py_ssize_t step = max(1, WORK_BETWEEN_SIGNALS // (1 + m * (d + n_outputs + 8))) * LANES
     cdef Py_ssize_t first, here
     cdef double nothing = 0.0
-    cdef const double *sv_data = &sv[0, 0] if m > 0 and d > 0 else &nothing
-    cdef const double *coef_data = &coef[0, 0] if m > 0 else &nothing
+    cdef const double *vectors = &support_vectors[0, 0] if m > 0 and d > 0 else &nothing
+    cdef const double *coefficients = &coef[0, 0] if m > 0 else &nothing
     for first in range(0, n, step):
         PyErr_CheckSignals()
         here = min(step, n - first)
         with nogil:
-            kernels.decide(&kernel.c, &x[first, 0], here, d, sv_data, m, coef_data, &bias[0], n_outputs, &work[0],
-                           &out[first, 0])
+            kernels.decide(&kernel.c, &x[first, 0], here, d, vectors, m, coefficients, &intercept[0], n_outputs,
+                           &work[0], &out[first, 0])
     return result
 
 
 def gram(const double[:, ::1] x not None, Kernel kernel not None):
-    """The Gram matrix K(x_i, x_j), of shape (n, n)."""
+    """The Gram matrix K(x_i, x_j) as the machines compute it, of shape (n, n)."""
     cdef size_t n = x.shape[0], d = x.shape[1], ld = (n + LANES - 1) // LANES * LANES
     cdef size_t size = evk_gram_work_size(n, n)
     if size == 0:
         raise MemoryError(f"a kernel matrix of {n} rows does not fit")
-    cdef double[::1] work = aligned(size), columns = aligned(max(1, d) * ld)
+    memory = aligned(size)
+    cdef double[::1] work = memory
+    cdef double[::1] columns = aligned(max(1, d) * ld)
     cdef evk_columns points
     cdef evk_gram matrix
     cdef evk_poll poll = listening(NULL)
     points.x, points.n, points.d, points.ld = &columns[0], n, d, ld
-    if d > 0 and n > 0:
-        to_columns(&x[0, 0], n, d, 1, ld, &columns[0])
+    if d > 0:
+        to_columns(&x[0, 0], n, d, ld, &columns[0])
     evk_gram_place(&matrix, &kernel.c, points, n, &work[0])
-    kernels.gram_fill(&matrix, &poll)
-    return np.asarray(work)[: n * ld].reshape(n, ld)[:, :n].copy()
+    with nogil:
+        kernels.gram_fill(&matrix, &poll)
+    return memory[:n * ld].reshape(n, ld)[:, :n].copy()

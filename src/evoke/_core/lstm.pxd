@@ -6,41 +6,41 @@ ctypedef fused real:
     double
     float
 
-cdef struct Runs:
-    # Stretches of rows through which the state flows. A run starts from zero (parent -1) or from the end of an earlier
-    # run, so that sequences with a common beginning share its rows. slot: where its last state is kept, -1 = nowhere.
+cdef struct Segments:
+    # Segments of rows through which the state flows. A segment starts from zero (parent -1) or from the end of an
+    # earlier one, so that sequences with a common beginning share its rows. slot: where its last state is kept, -1 =
+    # nowhere.
     size_t n
+    int64_t n_slots
     const int64_t *begin
     const int64_t *end
     const int64_t *parent
     const int64_t *slot
 
-cdef class Network:
-    cdef readonly object genome
-    cdef readonly str cell
-    cdef readonly tuple gate_bias
-    cdef evk_lstm c
-    cdef int check_inputs(self, Py_ssize_t n_inputs) except -1
-
-cdef Runs make_runs(const int64_t[:, ::1] table) except *
+cdef Segments make_segments(const int64_t[:, ::1] table) except *
 cdef size_t whole_packs(size_t n, size_t lanes=*) noexcept nogil
 cdef size_t weights_size(const evk_lstm *net, size_t lanes=*) noexcept nogil
 cdef void pack_cells(const evk_lstm *net, const real *genome, real *weights) noexcept nogil
 cdef real *step_cells(const evk_lstm *net, const real *weights, const real *x, int64_t t, real *state) noexcept nogil
 
+cdef class Network:
+    cdef evk_lstm c  # what the functions of the C core take
+    cdef readonly object genome
+    cdef int check_inputs(self, Py_ssize_t n_columns) except -1
+
 cdef class Block:
     cdef evk_lstm net
     cdef size_t n_networks, lanes, width, packed, size
-    cdef bint apart, finite
+    cdef bint lanes_are_cells, finite
     cdef unsigned char[::1] memory
     # parts of the memory: doubles or floats
     cdef void *weights
     cdef void *zeros
-    cdef void *one
+    cdef void *state_alone
     cdef void *states
     cdef void *phi
     cdef void load(self, const real *genomes, size_t n_networks) noexcept nogil
-    cdef int run(self, const real *x, const Runs *runs) except -1 nogil
-    cdef int run_together(self, const real *x, const Runs *runs) except -1 nogil
-    cdef int run_alone(self, const real *x, const Runs *runs, size_t lane) except -1 nogil
-    cdef void fetch(self, const Runs *runs, int64_t k, size_t lane, real *state) noexcept nogil
+    cdef int run(self, const real *x, const Segments *segments) except -1 nogil
+    cdef int run_together(self, const real *x, const Segments *segments) except -1 nogil
+    cdef int run_alone(self, const real *x, const Segments *segments, size_t lane) except -1 nogil
+    cdef void fetch(self, const Segments *segments, int64_t k, size_t lane, real *state) noexcept nogil

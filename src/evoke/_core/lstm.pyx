@@ -21,56 +21,59 @@ CELLS = ("lstm", "evolino")
 
 
 cdef class Network:
-    """A genome with its cell and gate biases: the function f with weights W of the paper's equation 1.
-
-    It cannot be changed. A genome with a leading axis holds a population of networks.
+    """One network, or a population of networks of the same shape, which cannot be changed.
 
     Parameters
     ----------
-    genome : C-contiguous ndarray of shape (H, 4 * (I + H)) or (n_networks, H, 4 * (I + H))
-        Float64 or float32. One chromosome per cell: ``[z | input | forget | output] x [I inputs, H cells]``.
+    genome : C-contiguous float64 or float32 array of shape (H, 4 * (I + H)) or (n, H, 4 * (I + H))
+        One chromosome per cell, ``[z | input | forget | output] x [I inputs, H cells]``. It is kept, not copied.
     cell : {"lstm", "evolino"}
-    gate_bias : tuple of 3 floats
-        Constant biases of the input, forget and output gates.
-
-    Raises
-    ------
-    ValueError
-        An unknown cell, or a genome of another shape.
+        Which of the two cells.
+    gate_bias : three floats
+        Constant bias of the input, forget and output gates.
     """
 
-    def __init__(self, genome not None, str cell not None="lstm", gate_bias not None=(0.0, 1.5, -1.5)):
-        if cell not in CELLS:
-            raise ValueError(f"cell must be one of {CELLS}, got {cell!r:.50}")
+    def __cinit__(self, genome not None, str cell="lstm", gate_bias=(0.0, 1.5, -1.5)):
         cdef Py_ssize_t n_cells, n_columns
-        *_, n_cells, n_columns = genome.shape
-        if genome.ndim not in (2, 3) or n_columns % 4 != 0 or n_columns < 4 * n_cells:
-            raise ValueError(f"genome must have shape ([n_networks,] H, 4 * (I + H)), got {genome.shape}")
-        self.genome, self.cell, self.gate_bias = genome, cell, tuple(gate_bias)
+        if genome.ndim not in (2, 3) or genome.dtype not in (np.float64, np.float32) or not genome.flags.c_contiguous:
+            raise ValueError(f"genome must be 2-D or 3-D, of float64 or float32 and C-contiguous, got {genome.dtype} "
+                             f"of shape {genome.shape}")
+        n_cells, n_columns = genome.shape[genome.ndim - 2], genome.shape[genome.ndim - 1]
+        if n_columns % 4 != 0 or n_columns < 4 * n_cells:
+            raise ValueError(f"genome has {n_columns} columns, which is not 4 * (I + {n_cells}) for any I")
+        if cell not in CELLS:
+            raise ValueError(f"cell must be one of {CELLS}, got {cell!r}")
+        self.genome = genome
         self.c.n_cells, self.c.n_inputs, self.c.cell = n_cells, n_columns // 4 - n_cells, CELLS.index(cell)
         self.c.input_bias, self.c.forget_bias, self.c.output_bias = gate_bias
 
     @property
+    def cell(self):
+        """Which of `CELLS` it has."""
+        return CELLS[self.c.cell]
+
+    @property
+    def gate_bias(self):
+        """Constant bias of the input, forget and output gates."""
+        return self.c.input_bias, self.c.forget_bias, self.c.output_bias
+
+    @property
     def n_cells(self):
-        """Cells H."""
+        """H."""
         return self.c.n_cells
 
     @property
     def n_inputs(self):
-        """External inputs I."""
+        """I."""
         return self.c.n_inputs
-
-    cdef int check_inputs(self, Py_ssize_t n_inputs) except -1:
-        cdef Py_ssize_t expected = 4 * (n_inputs + <Py_ssize_t>self.c.n_cells)
-        if <size_t>n_inputs != self.c.n_inputs:
-            raise ValueError(f"genome has {self.genome.shape[self.genome.ndim - 1]} columns, expected {expected}")
-        return 0
 
     def __reduce__(self):
         return Network, (self.genome, self.cell, self.gate_bias)
 
-    def __repr__(self):
-        return f"Network({self.n_cells} cells, {self.n_inputs} inputs, {self.cell!r}, gate_bias={self.gate_bias!r})"
+    cdef int check_inputs(self, Py_ssize_t n_columns) except -1:
+        if <size_t>n_columns != self.c.n_inputs:
+            raise ValueError(f"rows have {n_columns} columns, but the network has {self.c.n_inputs} inputs")
+        return 0
 
 
 cdef size_t whole_packs(size_t n, size_t lanes=8) noexcept nogil:
@@ -227,21 +230,20 @@ cdef int check_signals() except -1 with gil:
 
 
 cdef class Block:
-    """As many networks as a pack has lanes, their states where runs end, and their activations phi[row][cell][lane].
+    """As many networks as a pack has lanes, their states where segments end, and activations phi[row][cell][lane].
 
-    Lanes are networks as long as the weights of all of them stay in the cache between the steps; those of larger
-    networks would come from memory at every step, so each runs through all rows by itself, and lanes are cells."""
+    Lanes are networks as long as the weights of all of them stay in the cache between the steps. Those of larger
+    networks would come from memory at every step, so each reads all rows by itself, and lanes are cells."""
 
-    def __cinit__(self, Network network not None, Py_ssize_t n_rows, Py_ssize_t n_slots):
-        dtype = network.genome.dtype
+    def __cinit__(self, Network population, Py_ssize_t n_rows, Py_ssize_t n_slots):
+        dtype = population.genome.dtype
         cdef size_t bytes = dtype.itemsize
-        self.net = network.c
-        cdef size_t n_cells = self.net.n_cells
+        self.net = population.c
         self.lanes = PACK // bytes
-        self.width = n_cells * self.lanes
-        self.packed = whole_packs(n_cells, self.lanes)
+        self.width = self.net.n_cells * self.lanes
+        self.packed = whole_packs(self.net.n_cells, self.lanes)
         self.size = weights_size(&self.net, self.lanes)
-        self.apart = self.lanes * self.size * bytes > LARGEST_BLOCK
+        self.lanes_are_cells = self.lanes * self.size * bytes > LARGEST_BLOCK
         cdef size_t after = 0
         sizes = (self.lanes * self.size, self.packed * self.lanes, 3 * self.packed, (1 + n_slots) * self.width,
                  n_rows * self.width)
@@ -250,30 +252,30 @@ cdef class Block:
         for k in range(5):
             part[k] = &self.memory[after]
             after += whole_packs(sizes[k], self.lanes) * bytes
-        self.weights, self.zeros, self.one, self.states, self.phi = part[0], part[1], part[2], part[3], part[4]
+        self.weights, self.zeros, self.state_alone, self.states, self.phi = part[0], part[1], part[2], part[3], part[4]
         memset(self.zeros, 0, sizes[1] * bytes)
 
     cdef void load(self, const real *genomes, size_t n_networks) noexcept nogil:
         """Take in networks."""
         cdef size_t lane, size = self.net.n_cells * 4 * (self.net.n_inputs + self.net.n_cells)
         self.n_networks = n_networks
-        if not self.apart:
+        if not self.lanes_are_cells:
             pack_networks(&self.net, genomes, n_networks, <real *>self.weights)
             return
         for lane in range(n_networks):
             pack_cells(&self.net, genomes + lane * size, <real *>self.weights + lane * self.size)
 
-    cdef int run(self, const real *x, const Runs *runs) except -1 nogil:
-        """Activations of all rows x[row][input]. Long runs hear Ctrl-C."""
+    cdef int run(self, const real *x, const Segments *segments) except -1 nogil:
+        """Activations of all rows x[row][input]. Ctrl-C interrupts long work."""
         cdef size_t lane
         self.finite = True
-        if not self.apart:
-            return self.run_together(x, runs)
+        if not self.lanes_are_cells:
+            return self.run_together(x, segments)
         for lane in range(self.n_networks):
-            self.run_alone(x, runs, lane)
+            self.run_alone(x, segments, lane)
         return 0
 
-    cdef int run_together(self, const real *x, const Runs *runs) except -1 nogil:
+    cdef int run_together(self, const real *x, const Segments *segments) except -1 nogil:
         cdef real *states = <real *>self.states + self.width
         cdef real *phi = <real *>self.phi
         cdef const real *before
@@ -281,16 +283,16 @@ cdef class Block:
         cdef real *now
         cdef size_t k
         cdef int64_t row, parent
-        for k in range(runs.n):
-            state = states + runs.slot[k] * <int64_t>self.width
-            parent = runs.parent[k]
+        for k in range(segments.n):
+            state = states + segments.slot[k] * <int64_t>self.width
+            parent = segments.parent[k]
             if parent < 0:
                 memset(state, 0, self.width * sizeof(real))
                 before = <const real *>self.zeros
             else:
-                memcpy(state, states + runs.slot[parent] * <int64_t>self.width, self.width * sizeof(real))
-                before = phi + (runs.end[parent] - 1) * <int64_t>self.width
-            for row in range(runs.begin[k], runs.end[k]):
+                memcpy(state, states + segments.slot[parent] * <int64_t>self.width, self.width * sizeof(real))
+                before = phi + (segments.end[parent] - 1) * <int64_t>self.width
+            for row in range(segments.begin[k], segments.end[k]):
                 now = phi + row * <int64_t>self.width
                 step_networks(&self.net, <const real *>self.weights, x + <size_t>row * self.net.n_inputs, before, state,
                               now)
@@ -300,45 +302,45 @@ cdef class Block:
             self.finite = self.finite and all_finite(state, self.width)
         return 0
 
-    cdef int run_alone(self, const real *x, const Runs *runs, size_t lane) except -1 nogil:
+    cdef int run_alone(self, const real *x, const Segments *segments, size_t lane) except -1 nogil:
         cdef const real *weights = <const real *>self.weights + lane * self.size
         cdef real *states = <real *>self.states + self.width
         cdef real *phi = <real *>self.phi
-        cdef real *state = <real *>self.one
+        cdef real *state = <real *>self.state_alone
         cdef real *now
         cdef size_t k
         cdef int64_t row
-        for k in range(runs.n):
-            if runs.parent[k] < 0:
+        for k in range(segments.n):
+            if segments.parent[k] < 0:
                 memset(state, 0, 3 * self.packed * sizeof(real))
             else:
-                self.fetch(runs, runs.parent[k], lane, state)
-            for row in range(runs.begin[k], runs.end[k]):
-                now = step_cells(&self.net, weights, x + <size_t>row * self.net.n_inputs, row - runs.begin[k], state)
+                self.fetch(segments, segments.parent[k], lane, state)
+            for row in range(segments.begin[k], segments.end[k]):
+                now = step_cells(&self.net, weights, x + <size_t>row * self.net.n_inputs, row - segments.begin[k],
+                                 state)
                 put_lane(now, self.net.n_cells, phi + row * <int64_t>self.width, lane)
                 if (row + 1) % ROWS_BETWEEN_SIGNALS == 0:
                     check_signals()
-            put_lane(state, self.net.n_cells, states + runs.slot[k] * <int64_t>self.width, lane)
+            put_lane(state, self.net.n_cells, states + segments.slot[k] * <int64_t>self.width, lane)
             self.finite = self.finite and all_finite(state, self.net.n_cells)
         return 0
 
-    cdef void fetch(self, const Runs *runs, int64_t k, size_t lane, real *state) noexcept nogil:
-        """Where one network is at the end of run k, as `step_cells` goes on from it."""
-        get_lane(<const real *>self.states + (1 + runs.slot[k]) * <int64_t>self.width, lane, self.net.n_cells, state)
-        get_lane(<const real *>self.phi + (runs.end[k] - 1) * <int64_t>self.width, lane, self.net.n_cells,
+    cdef void fetch(self, const Segments *segments, int64_t k, size_t lane, real *state) noexcept nogil:
+        """Where one network is at the end of segment k, as `step_cells` continues from it."""
+        get_lane(<const real *>self.states + (1 + segments.slot[k]) * <int64_t>self.width, lane, self.net.n_cells,
+                 state)
+        get_lane(<const real *>self.phi + (segments.end[k] - 1) * <int64_t>self.width, lane, self.net.n_cells,
                  state + 2 * self.packed)
 
 
-cdef _population(Network networks, const real[:, :, ::1] genomes, const real[:, ::1] x, const Runs *runs,
-                 Py_ssize_t n_slots, bint refuse_overflow):
-    cdef Py_ssize_t n_networks = genomes.shape[0], n_rows = x.shape[0], n_cells = genomes.shape[1]
-    dtype = np.float64 if real is double else np.float32
-    networks.check_inputs(x.shape[1])
-    result = np.empty((n_networks, n_rows, n_cells), dtype)
+cdef _population(Network network, const real[:, :, ::1] genomes, const real[:, ::1] rows, const Segments *segments,
+                 bint refuse_overflow):
+    cdef Py_ssize_t n_networks = genomes.shape[0], n_rows = rows.shape[0], n_cells = genomes.shape[1]
+    result = np.empty((n_networks, n_rows, n_cells), network.genome.dtype)
     if result.size == 0:
         return result
     cdef real[:, :, ::1] out = result
-    cdef Block block = Block(networks, n_rows, n_slots)
+    cdef Block block = Block(network, n_rows, segments.n_slots)
     cdef const real *phi = <const real *>block.phi
     cdef Py_ssize_t first, here
     for first in range(0, n_networks, block.lanes):
@@ -346,36 +348,40 @@ cdef _population(Network networks, const real[:, :, ::1] genomes, const real[:, 
         here = min(<Py_ssize_t>block.lanes, n_networks - first)
         with nogil:
             block.load(&genomes[first, 0, 0], here)
-            block.run(&x[0, 0], runs)
+            block.run(&rows[0, 0], segments)
             unpack_networks(phi, n_rows * n_cells, here, &out[first, 0, 0])
         if refuse_overflow and not block.finite:
             raise OverflowError
     return result
 
 
-cdef Runs make_runs(const int64_t[:, ::1] table) except *:
-    cdef Runs runs
-    runs.n = table.shape[1]
-    runs.begin, runs.end, runs.parent, runs.slot = &table[0, 0], &table[1, 0], &table[2, 0], &table[3, 0]
-    return runs
+cdef Segments make_segments(const int64_t[:, ::1] table) except *:
+    if table.shape[0] != 4 or table.shape[1] == 0:
+        raise ValueError(f"table must have shape (4, n_segments), got {(table.shape[0], table.shape[1])}")
+    cdef Segments segments
+    cdef Py_ssize_t k
+    segments.n, segments.n_slots = table.shape[1], 0
+    segments.begin, segments.end = &table[0, 0], &table[1, 0]
+    segments.parent, segments.slot = &table[2, 0], &table[3, 0]
+    for k in range(table.shape[1]):
+        segments.n_slots = max(segments.n_slots, table[3, k] + 1)
+    return segments
 
 
-def population(Network networks not None, rows not None, const int64_t[:, ::1] table not None,
+def population(Network network not None, rows not None, const int64_t[:, ::1] table not None,
                bint refuse_overflow=False):
     """Activations (n_networks, n_rows, n_cells) of many networks on the same rows, in the precision of the genomes.
 
-    table (4, n): begin, end, parent and slot, as in `evoke.sequences.prefixes`. OverflowError, if asked for, where one
-    of the stretches of rows ends in a state that is not finite."""
-    cdef Runs runs = make_runs(table)
-    cdef Py_ssize_t n_slots = 0, k
-    for k in range(table.shape[1]):
-        n_slots = max(n_slots, table[3, k] + 1)
-    if networks.genome.dtype == np.float32:
-        return _population[float](networks, networks.genome, rows, &runs, n_slots, refuse_overflow)
-    return _population[double](networks, networks.genome, rows, &runs, n_slots, refuse_overflow)
+    table (4, n_segments): begin, end, parent and slot of each, see `Segments` in lstm.pxd. OverflowError, if asked for,
+    where a segment ends in a state that is not finite."""
+    network.check_inputs(rows.shape[1])
+    cdef Segments segments = make_segments(table)
+    if network.genome.dtype == np.float32:
+        return _population[float](network, network.genome, rows, &segments, refuse_overflow)
+    return _population[double](network, network.genome, rows, &segments, refuse_overflow)
 
 
-cdef struct Side:
+cdef struct Batch:
     # As many sequences as a pack has lanes, that one network reads at the same time: sequence k has rows
     # first[k] + [0, length[k]). memory (of `read_*`) holds the cells' states and the outputs of even and of odd steps:
     # cell h of sequence k is at part * (0, 1 or 2) + k * lane + h * cell.
@@ -384,48 +390,47 @@ cdef struct Side:
     int64_t length[MOST_LANES]
 
 
-cdef void read_together(const evk_lstm *net, const real *weights, const real *x, const Side *side, int64_t begin,
+cdef void read_together(const evk_lstm *net, const real *weights, const real *x, const Batch *batch, int64_t begin,
                         int64_t end, real *inputs, real *memory, real *last, real *out) noexcept nogil:
     """Steps begin..end; lanes are sequences. last[2 * k]: state and outputs of the cells where sequence k ends."""
     cdef size_t I = net.n_inputs, H = net.n_cells, k, i
     cdef int64_t t
     cdef real *now
     for t in range(begin, end):
-        for k in range(side.n):
-            if t < side.length[k]:
+        for k in range(batch.n):
+            if t < batch.length[k]:
                 for i in range(I):
-                    inputs[i * (PACK // sizeof(real)) + k] = x[(<size_t>(side.first[k] + t)) * I + i]
-        now = memory + (1 + <size_t>(t & 1)) * side.part
-        step_sequences(net, weights, inputs, memory + (2 - <size_t>(t & 1)) * side.part, memory, now)
-        for k in range(side.n):
-            if t < side.length[k]:
-                get_lane(now, k, H, out + (<size_t>(side.first[k] + t)) * H)
-                if t + 1 == side.length[k]:
+                    inputs[i * (PACK // sizeof(real)) + k] = x[(<size_t>(batch.first[k] + t)) * I + i]
+        now = memory + (1 + <size_t>(t & 1)) * batch.part
+        step_sequences(net, weights, inputs, memory + (2 - <size_t>(t & 1)) * batch.part, memory, now)
+        for k in range(batch.n):
+            if t < batch.length[k]:
+                get_lane(now, k, H, out + (<size_t>(batch.first[k] + t)) * H)
+                if t + 1 == batch.length[k]:
                     get_lane(memory, k, H, last + 2 * k * H)
                     get_lane(now, k, H, last + (2 * k + 1) * H)
 
 
-cdef void read_in_turn(const evk_lstm *net, const real *weights, const real *x, const Side *side, int64_t begin,
+cdef void read_in_turn(const evk_lstm *net, const real *weights, const real *x, const Batch *batch, int64_t begin,
                        int64_t end, real *memory, real *last, real *out) noexcept nogil:
     """Steps begin..end; lanes are cells. Sequences take turns at every step: the processor works on several at once."""
     cdef size_t I = net.n_inputs, H = net.n_cells, k
     cdef int64_t t
     cdef real *now
     for t in range(begin, end):
-        for k in range(side.n):
-            if t < side.length[k]:
-                now = step_cells(net, weights, x + (<size_t>(side.first[k] + t)) * I, t, memory + k * side.lane)
-                memcpy(out + (<size_t>(side.first[k] + t)) * H, now, H * sizeof(real))
-                if t + 1 == side.length[k]:
-                    memcpy(last + 2 * k * H, memory + k * side.lane, H * sizeof(real))
+        for k in range(batch.n):
+            if t < batch.length[k]:
+                now = step_cells(net, weights, x + (<size_t>(batch.first[k] + t)) * I, t, memory + k * batch.lane)
+                memcpy(out + (<size_t>(batch.first[k] + t)) * H, now, H * sizeof(real))
+                if t + 1 == batch.length[k]:
+                    memcpy(last + 2 * k * H, memory + k * batch.lane, H * sizeof(real))
                     memcpy(last + (2 * k + 1) * H, now, H * sizeof(real))
 
 
 cdef _sequences(Network network, const real[:, ::1] genome, const real[:, ::1] x, const int64_t[::1] offsets, state):
     cdef Py_ssize_t n_cells = genome.shape[0], n_rows = x.shape[0], n_sequences = offsets.shape[0] - 1
     cdef evk_lstm net = network.c
-    dtype = np.float64 if real is double else np.float32
-    network.check_inputs(x.shape[1])
+    dtype = network.genome.dtype
     if state is not None and state.shape != (n_sequences, 2, n_cells):
         raise ValueError(f"state must have shape {(n_sequences, 2, n_cells)}")
     result = np.empty((n_rows, n_cells), dtype)
@@ -440,7 +445,7 @@ cdef _sequences(Network network, const real[:, ::1] genome, const real[:, ::1] x
     cdef real[::1] inputs = np.zeros(max(1, net.n_inputs) * lanes, dtype)
     cdef real[::1] memory = aligned(3 * packed * lanes, dtype)
     cdef real[::1] last = np.empty(lanes * 2 * n_cells, dtype)
-    cdef Side side
+    cdef Batch batch
     # neighbours of like length share a block, so that few lanes idle
     cdef const int64_t[::1] order = np.argsort(-np.diff(offsets), kind="stable").astype(np.int64)
     cdef Py_ssize_t block, k, h, steps
@@ -449,37 +454,37 @@ cdef _sequences(Network network, const real[:, ::1] genome, const real[:, ::1] x
     pack_cells(&net, &genome[0, 0], &by_cells[0])
     pack(&net, &genome[0, 0], 1, 1, 0, &by_sequences[0])
     for block in range(0, n_sequences, lanes):
-        side.n = min(<Py_ssize_t>lanes, n_sequences - block)
+        batch.n = min(<Py_ssize_t>lanes, n_sequences - block)
         steps = 0
-        for k in range(<Py_ssize_t>side.n):
-            side.first[k] = offsets[order[block + k]]
-            side.length[k] = offsets[order[block + k] + 1] - side.first[k]
-            steps += side.length[k]
+        for k in range(<Py_ssize_t>batch.n):
+            batch.first[k] = offsets[order[block + k]]
+            batch.length[k] = offsets[order[block + k] + 1] - batch.first[k]
+            steps += batch.length[k]
         # steps of packs either way; one that waits for the sequence's last step takes about a fifth longer
-        together = 5 * side.length[0] * n_cells < 6 * steps * <Py_ssize_t>(packed // lanes)
+        together = 5 * batch.length[0] * n_cells < 6 * steps * <Py_ssize_t>(packed // lanes)
         if together:
-            side.part, side.lane, side.cell = n_cells * lanes, 1, lanes
+            batch.part, batch.lane, batch.cell = n_cells * lanes, 1, lanes
         else:
-            side.part, side.lane, side.cell = packed, 3 * packed, 1
+            batch.part, batch.lane, batch.cell = packed, 3 * packed, 1
         memory[:] = 0.0
-        for k in range(<Py_ssize_t>side.n):
+        for k in range(<Py_ssize_t>batch.n):
             for h in range(n_cells):
                 last[2 * k * n_cells + h] = ends[order[block + k], 0, h]
                 last[(2 * k + 1) * n_cells + h] = ends[order[block + k], 1, h]
-                memory[k * side.lane + h * side.cell] = ends[order[block + k], 0, h]
-                memory[2 * side.part + k * side.lane + h * side.cell] = ends[order[block + k], 1, h]
+                memory[k * batch.lane + h * batch.cell] = ends[order[block + k], 0, h]
+                memory[2 * batch.part + k * batch.lane + h * batch.cell] = ends[order[block + k], 1, h]
         t = 0
-        while t < side.length[0]:
+        while t < batch.length[0]:
             PyErr_CheckSignals()
-            stop = min(t + STEPS_BETWEEN_SIGNALS, side.length[0])
+            stop = min(t + STEPS_BETWEEN_SIGNALS, batch.length[0])
             with nogil:
                 if together:
-                    read_together(&net, &by_sequences[0], &x[0, 0], &side, t, stop, &inputs[0], &memory[0], &last[0],
+                    read_together(&net, &by_sequences[0], &x[0, 0], &batch, t, stop, &inputs[0], &memory[0], &last[0],
                                   &out[0, 0])
                 else:
-                    read_in_turn(&net, &by_cells[0], &x[0, 0], &side, t, stop, &memory[0], &last[0], &out[0, 0])
+                    read_in_turn(&net, &by_cells[0], &x[0, 0], &batch, t, stop, &memory[0], &last[0], &out[0, 0])
             t = stop
-        for k in range(<Py_ssize_t>side.n):
+        for k in range(<Py_ssize_t>batch.n):
             for h in range(n_cells):
                 ends[order[block + k], 0, h] = last[2 * k * n_cells + h]
                 ends[order[block + k], 1, h] = last[(2 * k + 1) * n_cells + h]
@@ -491,6 +496,7 @@ def sequences(Network network not None, x not None, const int64_t[::1] offsets n
 
     In the precision of the genome. State: (n_sequences, 2, n_cells), the cells' states s and their outputs phi; None
     starts from zero."""
+    network.check_inputs(x.shape[1])
     if network.genome.dtype == np.float32:
         return _sequences[float](network, network.genome, x, offsets, state)
     return _sequences[double](network, network.genome, x, offsets, state)

@@ -1,12 +1,20 @@
-"""The quadratic programme of support vector machines on small dense problems: solve and certify."""
+"""The quadratic programme of support vector machines on small dense problems: solve, certify."""
 from cpython.exc cimport PyErr_CheckSignals
 from libc.stdint cimport int64_t
 
 import threading
-from collections import namedtuple
+from typing import NamedTuple
 
 from evoke._core.dispatch cimport (
-    aligned, evk_columns, evk_gram, evk_gram_place, evk_gram_work_size, evk_qp, evk_qp_place, evk_qp_work_size, kernels,
+    aligned,
+    evk_columns,
+    evk_gram,
+    evk_gram_place,
+    evk_gram_work_size,
+    evk_qp,
+    evk_qp_place,
+    evk_qp_work_size,
+    kernels,
 )
 from evoke._core.kernel cimport Kernel, to_columns
 
@@ -18,9 +26,18 @@ cdef enum:
     WORK_BETWEEN_SIGNALS = 20000000
     LARGEST_SPARE = 1 << 20  # doubles: 8 MiB, which is 1000 rows
 
-# What is known of a solution: the constant of the function, the dual objective, primal minus dual objective, the worst
-# violation of the conditions of optimality, steps taken, and whether the violation is within the tolerance.
-Certificate = namedtuple("Certificate", "bias objective gap violation n_iter converged")
+
+class Certificate(NamedTuple):
+    """What is known of a solution.
+
+    The gap between the primal and the dual objective bounds how far it is from the optimum. The violation is that of
+    the conditions of optimality by the worst pair of rows; a solver has converged where it is within the tolerance."""
+    bias: float
+    objective: float
+    gap: float
+    violation: float
+    n_iter: int
+    converged: bool
 
 
 # Work arrays of the last machine of each thread. Fresh memory costs a page fault for every 4 KiB, which for a few
@@ -57,14 +74,14 @@ cdef class Machine:
         cdef size_t gram_size = evk_gram_work_size(n, n_slots), qp_size = evk_qp_work_size(n, face)
         if gram_size == 0 or qp_size == 0:
             raise MemoryError(f"a kernel matrix of {n} rows does not fit")
-        self.kernel = kernel  # which the Gram matrix points to
+        self.kernel = kernel
         self.columns = self.columns_array = _borrow("columns", max(1, d) * ld)
         self.gram_work = self.gram_array = _borrow("gram", gram_size)
         self.qp_work = self.qp_array = _borrow("qp", qp_size)
         cdef evk_columns points
         points.x, points.n, points.d, points.ld = &self.columns[0], n, d, ld
         if d > 0:
-            to_columns(&x[0, 0], n, d, 1, ld, &self.columns[0])
+            to_columns(&x[0, 0], n, d, ld, &self.columns[0])
         evk_gram_place(&self.gram, &kernel.c, points, n_slots, &self.gram_work[0])
         evk_qp_place(&self.qp, n, face, &self.qp_work[0])
         self.qp.gram = &self.gram
@@ -101,7 +118,7 @@ cdef class Machine:
             beta[i] = self.qp.beta[i]
         return 0
 
-    def result(self):
+    cdef certificate(self):
         return Certificate(self.qp.bias, self.qp.objective, self.qp.gap, self.qp.violation, self.qp.n_iter,
                            bool(self.qp.converged))
 
@@ -121,11 +138,11 @@ cdef class Machine:
             with nogil:
                 done = kernels.qp_run(&self.qp, budget)
         self.finish(beta)
-        return self.result()
+        return self.certificate()
 
     def certify(self, const double[::1] target not None, const double[::1] lower not None,
                 const double[::1] upper not None, double epsilon, double tol, double[::1] beta not None):
         """Bias, objective and gap of a solution found elsewhere."""
         self.start(target, lower, upper, epsilon, tol, 0, beta)
         self.finish(beta)
-        return self.result()
+        return self.certificate()

@@ -19,7 +19,7 @@ cdef struct Fitted:
 
 cdef Points make_points(const int64_t[::1] rows, const double[::1] weights, const double[:, ::1] targets) except *
 
-cdef class Readout:
+cdef class Trainer:
     cdef int kind
     cdef size_t n_outputs, n_cells
     cdef Points train
@@ -29,7 +29,8 @@ cdef class Readout:
     cdef double C, rcond
     cdef bint bias
     cdef evk_poll poll
-    cdef const double[:, ::1] lower, upper
+    cdef const double[::1] weights
+    cdef const double[:, ::1] targets, lower, upper
     cdef double[::1] gram_work, work, identity, right
     cdef size_t n_support(self) noexcept nogil
     cdef int fit(self, double *columns, evk_columns *sv, double *coef, double *bias, double *decisions) except -1 nogil

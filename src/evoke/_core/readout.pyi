@@ -7,9 +7,9 @@ FloatArray = NDArray[np.float64]
 
 READOUTS: tuple[str, ...]
 
-class Trained(NamedTuple):
+class TrainedReadout(NamedTuple):
     support_vectors: FloatArray
     dual_coef: FloatArray
     intercept: FloatArray
 
-def fit_readout(phi: FloatArray, targets: FloatArray, weights: FloatArray, readout: Any) -> Trained | None: ...
+def fit_readout(phi: FloatArray, targets: FloatArray, weights: FloatArray, spec: Any) -> TrainedReadout | None: ...

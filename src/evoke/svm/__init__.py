@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from evoke._core.kernel import Kernel
 from evoke.svm._lssvm import LSSVC, LSSVR
 from evoke.svm._solve import Solution, solve
 from evoke.svm._svc import SVC
 from evoke.svm._svr import SVR
 
-__all__ = ["LSSVC", "LSSVR", "SVC", "SVR", "Solution", "solve"]
+__all__ = ["LSSVC", "LSSVR", "SVC", "SVR", "Kernel", "Solution", "solve"]

@@ -107,6 +107,8 @@ class LSSVR(Regression, LeastSquaresMachine):
         Constants of the regression functions.
     residual_ : ndarray of shape (n_outputs,)
         Largest residual of the equations, in units of the target: how wrong the values on the training rows may be.
+    kernel_ : Kernel
+        The kernel of the fit, with gamma as a number.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (`n_features_in_`,)
@@ -215,6 +217,8 @@ class LSSVC(ClassifierMixin, LeastSquaresMachine):
         Constants of the decision functions.
     residual_ : ndarray of shape (n_outputs,)
         Largest residual of the equations, in units of the target: how wrong the values on the training rows may be.
+    kernel_ : Kernel
+        The kernel of the fit, with gamma as a number.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (`n_features_in_`,)

@@ -73,6 +73,8 @@ class SVC(ClassifierMixin, IterativeMachine):
         Primal minus dual objective: how far from the optimum each fit is at most.
     fit_status_ : int
         0 if converged, 1 if not, which also warns.
+    kernel_ : Kernel
+        The kernel of the fit, with gamma as a number.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (`n_features_in_`,)
