@@ -8,9 +8,9 @@ import pytest
 from evoke._core.kernel import Kernel
 from evoke.evolution.evaluation import LANES, WorkQueue, activations, error, evaluate, fit_readout
 from evoke.evolution.problem import FreeRun, Objective, Points, Problem, merge_points
-from evoke.readouts import SVMReadout
+from evoke.readouts import LSSVMReadout, PinvReadout, SVMReadout
 from evoke.sequences.containers import as_sequences
-from evoke.sequences.prefixes import share_prefixes
+from evoke.sequences.prefixes import Runs, share_prefixes
 from evoke.svm import solve
 from oracle.svm import dual_objective, kernel
 
@@ -84,6 +84,27 @@ def test_the_digest_sees_every_change(change):
     p = problem()
     assert change(p).digest != p.digest
     assert problem().digest == p.digest == pickle.loads(pickle.dumps(p)).digest
+
+
+def plain(rows):
+    """Points whose values can be written down."""
+    return Points(rows, 1.0 + rows, np.where(rows[None] % 2 == 0, 1.0, -1.0))
+
+
+@pytest.mark.parametrize("readout, objective, free, digest", [
+    (SVMReadout(Kernel("rbf", 0.5), C=10.0), Objective("hinge"), None,
+     "5fae3da755e7ee72d14408e99b299231fc4389804c9a4aac5095effc5ed1b48e"),
+    (LSSVMReadout(Kernel("poly", 0.5, 1.0, 2)), Objective("count", exclusive=True), None,
+     "ed0ded78087912bbb0081fa661464671eedf3322420a4ee2a8a3fd076dc103f4"),
+    (PinvReadout(), Objective("squared", regression=True, epsilon=0.1), FreeRun(None, 0.3),
+     "7962a874cd5bade7c3ea1269b52fbfe57fbea1eca577cdbe43b172fdc5b6499c"),
+    (PinvReadout(), Objective("squared", regression=True, epsilon=0.1), FreeRun(np.array([[0, 3, 5]]), 0.3),
+     "c5b70cb02a4e2d1cc7e23a893b929bfdd98fd92af375d6150cf76a1bd1b83bd8"),
+])  # fmt: skip
+def test_the_digest_is_that_of_files_of_earlier_versions(readout, objective, free, digest):
+    runs = Runs(np.arange(5.0)[:, None], np.array([[0], [5], [-1], [-1]]), np.arange(5))
+    p = Problem(runs, plain(np.arange(3)), plain(np.arange(3, 5)), "lstm", BIAS, readout, objective, free)
+    assert p.digest == digest
 
 
 # ---- points

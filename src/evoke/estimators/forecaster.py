@@ -245,9 +245,8 @@ class EvokeForecaster(SeriesEstimator):
         if self.validation_mode == "free":
             runs, ends, validation = runs_with_free_ends(split.X, split.validation)
             split = replace(split, validation=validation)
-            free = FreeRun(ends, float(self.feedback_scale))
         else:
-            runs, free = share_prefixes(split.X), None
+            runs, ends = share_prefixes(split.X), None
         last = slice(*inputs.offsets[-2:])
 
         def build(network, **parts) -> SeriesModel:
@@ -257,7 +256,7 @@ class EvokeForecaster(SeriesEstimator):
                 end=states[0], last=given.rows[-1].copy(), **parts,
             )  # fmt: skip
 
-        self._evolve(split, runs, build, free=free)
+        self._evolve(split, runs, build, free=FreeRun(ends, float(self.feedback_scale)))
         return self
 
     def _check_parameters(self):

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from evoke._core import evaluate as core_evaluate
 from evoke._core import free_run, lstm
-from evoke.evolution.problem import FreeRun, Objective, Points, Problem
+from evoke.evolution.problem import Objective, Points, Problem
 from evoke.readouts import FittedReadout
 
 __all__ = ["LANES", "WorkQueue", "activations", "evaluate", "fit_readout"]
@@ -69,7 +69,7 @@ def evaluate(problem: Problem, genomes: FloatArray, queue: WorkQueue | None = No
     if problem.readout.fused:
         return core_evaluate.evaluate(
             problem.networks(genomes), problem.runs, problem.train, problem.validation, problem.readout,
-            problem.objective, problem.free, queue,
+            problem.objective, problem.free if problem.is_validated_free else None, queue,
         )  # fmt: skip
     queue = WorkQueue(len(genomes), 1) if queue is None else queue
     while (block := queue.next_block()).start < len(genomes):
@@ -88,8 +88,8 @@ def _evaluate_one(problem: Problem, genome: FloatArray) -> FloatArray:
     errors = np.empty(4)
     fitted = problem.readout.fit(phi[problem.train.rows], problem.train.targets, problem.train.weights, warn=False)
     for column, points in enumerate((problem.train, problem.validation)):
-        if column == 1 and problem.free is not None:
-            decisions = run_free(problem, problem.free, genome, fitted)
+        if column == 1 and problem.is_validated_free:
+            decisions = run_free(problem, genome, fitted)
         else:
             decisions = fitted.decide(phi[points.rows])
         errors[column] = error(problem.objective, points, decisions)
@@ -97,9 +97,11 @@ def _evaluate_one(problem: Problem, genome: FloatArray) -> FloatArray:
     return errors if np.isfinite(errors).all() else np.full(4, np.inf)
 
 
-def run_free(problem: Problem, free: FreeRun, genome: FloatArray, readout: FittedReadout) -> FloatArray:
-    """Outputs of one network over the segments of a free run, one after the other."""
-    runs, network, outputs = problem.runs, problem.networks(genome), []
+def run_free(problem: Problem, genome: FloatArray, readout: FittedReadout) -> FloatArray:
+    """Outputs of one network over the segments of the free run, one after the other."""
+    free, runs, network, outputs = problem.free, problem.runs, problem.networks(genome), []
+    if free is None or free.segments is None:
+        raise ValueError("the problem has no free run")
     for parent, begin, end in free.segments:
         rows = slice(*runs.table[:2, parent])
         _, states = lstm.sequences(network, runs.rows[rows], np.array([0, rows.stop - rows.start]))

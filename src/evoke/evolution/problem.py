@@ -77,17 +77,18 @@ class Objective:
 
 @dataclass(frozen=True)
 class FreeRun:
-    """Validation by networks that feed on their own output (paper, section 3.2).
+    """Networks that feed on their own output (paper, section 3.2).
 
     Attributes
     ----------
-    segments : int64 ndarray of shape (n, 3)
-        The stretch of rows that leads there (a column of ``Runs.table``), begin and end of the rows run freely.
+    segments : int64 ndarray of shape (n, 3), or None
+        For validation in a free run: the stretch of rows that leads there (a column of ``Runs.table``), begin and end
+        of the rows run freely. None where validation reads the true values.
     feedback_scale : float
         Factor of the outputs that are fed back into the last inputs.
     """
 
-    segments: NDArray[np.int64]
+    segments: NDArray[np.int64] | None
     feedback_scale: float
 
 
@@ -107,6 +108,11 @@ class Problem:
     @property
     def n_inputs(self) -> int:
         return self.runs.rows.shape[1]
+
+    @property
+    def is_validated_free(self) -> bool:
+        """Whether networks read their own output in the validation rows."""
+        return self.free is not None and self.free.segments is not None
 
     def networks(self, genomes: FloatArray) -> Network:
         """One network, or a population, of these genomes."""
