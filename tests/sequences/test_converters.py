@@ -7,6 +7,7 @@ import pytest
 
 from evoke import EvokeClassifier, EvokeRegressor
 from evoke.sequences import from_frame, from_padded, from_panel
+from evoke.sequences.converters import rows_by_sequence
 from evoke.sequences.containers import as_sequences, as_targets
 
 TINY = dict(n_cells=3, n_generations=2, subpopulation_size=4, n_trials=2, random_state=0)
@@ -72,8 +73,8 @@ LEFT[0] = LEFT[0, ::-1]
     [
         (HOLE, None, r"X\[1\] has a hole: padding at step 2"),
         (LEFT, None, r"X\[0\] has a hole: padding at step 0"),
-        (PARTLY, None, r"X\[3\] contains NaN at step 1, which is no padding"),
-        (NOTHING, None, r"X\[2\] is nothing but padding"),
+        (PARTLY, None, r"X\[3\] contains NaN at step 1, which is not padding"),
+        (NOTHING, None, r"X\[2\] is all padding"),
         (padded(RAGGED), np.ones((4, 5), dtype=bool), r"X\[0\] contains NaN at step 3"),
         (padded(RAGGED, 0.0), np.array([[True, False, True, False, False]] * 4), r"X\[0\] has a hole: .* step 1"),
         (padded(RAGGED), np.ones((4, 4), dtype=bool), r"mask must be bool of shape \(4, 5\), got bool of shape \(4, 4"),
@@ -157,6 +158,18 @@ def test_any_label_tells_sequences_apart(who):
     assert [x.index.tolist() for x in X] == [[10, 12, 14], [11, 13]]
 
 
+def test_rows_of_sequences_are_joined_in_the_order_of_the_table():
+    groups = rows_by_sequence(LONG, "who")
+    assert groups.names == ["b", "a"]
+    assert [rows.tolist() for rows in groups.rows] == [[0, 2, 4], [1, 3]]
+    values = LONG[["x", "n"]].to_numpy()
+    assert [part.tolist() for part in groups.split(values[:, 0])] == [[1, 3, 5], [2, 4]]
+    np.testing.assert_array_equal(groups.join(groups.split(values)), values)
+    whole = rows_by_sequence(LONG)
+    assert whole.names == [None]
+    np.testing.assert_array_equal(whole.join(whole.split(values)), values)
+
+
 def test_the_frame_stays_as_it_is():
     before = LONG.copy()
     X, _ = from_frame(LONG, sequence="who", target=["label"])
@@ -175,10 +188,10 @@ def gaps(**columns):
         (LONG, {"sequence": "who", "target": ["label", "colour"]}, r"no columns \['colour'\]"),
         (LONG, {"sequence": "who", "target": "who"}, r"sequence and target name \['who'\] more than once"),
         (LONG, {"target": []}, "target is an empty list"),
-        (LONG, {"sequence": "who"}, r"features that are no numbers, \['label'\]"),
-        (LONG[["who", "label"]], {"sequence": "who", "target": "label"}, r"no columns but \['who', 'label'\]"),
+        (LONG, {"sequence": "who"}, r"features that are not numeric, \['label'\]"),
+        (LONG[["who", "label"]], {"sequence": "who", "target": "label"}, r"no columns besides \['who', 'label'\]"),
         (LONG.iloc[:0], {"sequence": "who", "target": "label"}, "df has no rows"),
-        (pd.concat([LONG, LONG[["x"]]], axis=1), {"sequence": "who"}, r"several columns of one name: \['x'\]"),
+        (pd.concat([LONG, LONG[["x"]]], axis=1), {"sequence": "who"}, r"several columns with the same name: \['x'\]"),
         (gaps(x=[1.0, np.nan, 3.0, np.nan, 5.0]), {"sequence": "who"}, r"values in columns \['x'\], rows 11, 13;"),
         (gaps(x=np.nan, n=pd.array([1, None, 3, 4, 5], dtype="Int64")), {"sequence": "who"},
          r"columns \['x', 'n'\], rows 10, 11, 12, 13, 14;"),

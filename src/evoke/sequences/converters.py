@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -10,13 +11,50 @@ from numpy.typing import NDArray
 
 from evoke._validation.arrays import to_array
 
-__all__ = ["from_frame", "from_padded", "from_panel"]
+__all__ = ["RowGroups", "from_frame", "from_padded", "from_panel", "rows_by_sequence"]
 
 ROWS_NAMED = 5  # at most, in an error
 
 
+@dataclass(frozen=True)
+class RowGroups:
+    """Which rows of a long table belong to which sequence; sequences are in the order in which they first appear.
+
+    Attributes
+    ----------
+    names : list
+        What tells the sequences apart; ``[None]`` where the table is one sequence.
+    rows : list of ndarray of shape (T_i,)
+        The numbers of the rows of each sequence, in the order of the table.
+    """
+
+    names: list[Any]
+    rows: list[NDArray[np.intp]]
+
+    def split(self, values: Any) -> list[Any]:
+        """Cut an array or a data frame that has a row for each row of the table into sequences."""
+        by_position = values.iloc if hasattr(values, "iloc") else values
+        return [by_position[rows] for rows in self.rows]
+
+    def join(self, parts: list[NDArray[Any]]) -> NDArray[Any]:
+        """Put the rows of sequences back into the order of the table."""
+        flat = np.concatenate(parts)
+        values = np.empty_like(flat)
+        values[np.concatenate(self.rows)] = flat
+        return values
+
+
+def rows_by_sequence(df: Any, sequence: Any = None) -> RowGroups:
+    """Group the rows of a data frame by its column `sequence`; without one the whole frame is one sequence."""
+    if sequence is None:
+        return RowGroups([None], [np.arange(len(df))])
+    codes, names = df[sequence].factorize()
+    order = np.argsort(codes, kind="stable")
+    return RowGroups(names.tolist(), np.split(order, np.cumsum(np.bincount(codes))[:-1]))
+
+
 def from_padded(X, mask=None):
-    """Cut the padding off sequences that were filled up to one length, as tslearn has them.
+    """Cut the padding off sequences that were padded to one length, as in tslearn.
 
     Parameters
     ----------
@@ -32,8 +70,8 @@ def from_padded(X, mask=None):
     Raises
     ------
     ValueError
-        Padding before the end of a sequence (a hole), a step of which only some values are NaN, a sequence of nothing
-        but padding, a mask of another shape.
+        Padding before the end of a sequence (a hole), a step at which only some values are NaN, a sequence that is all
+        padding, a mask of another shape.
 
     Examples
     --------
@@ -56,17 +94,17 @@ def from_padded(X, mask=None):
     lengths = real.sum(axis=1)
     for i, length in enumerate(lengths):
         if length == 0:
-            raise ValueError(f"X[{i}] is nothing but padding: every sequence needs at least one step")
+            raise ValueError(f"X[{i}] is all padding: every sequence needs at least one step")
         if not real[i, :length].all():
-            raise ValueError(f"X[{i}] has a hole: padding at step {np.argmin(real[i])}, and values behind it")
+            raise ValueError(f"X[{i}] has a hole: padding at step {np.argmin(real[i])}, and values after it")
         partly = missing[i, :length].any(axis=1)
         if partly.any():
-            raise ValueError(f"X[{i}] contains NaN at step {np.argmax(partly)}, which is no padding")
+            raise ValueError(f"X[{i}] contains NaN at step {np.argmax(partly)}, which is not padding")
     return [sequence[:length].copy() for sequence, length in zip(array, lengths, strict=True)]
 
 
 def from_panel(X):
-    """Turn sequences with the channels first, as aeon and sktime have them, into sequences with the steps first.
+    """Turn sequences with the channels first, as in aeon and sktime, into sequences with the steps first.
 
     Parameters
     ----------
@@ -106,12 +144,12 @@ def from_panel(X):
 
 
 def from_frame(df, sequence=None, target=None):
-    """Cut a long data frame, one row a step, into sequences.
+    """Cut a long data frame, with one row per step, into sequences.
 
     Parameters
     ----------
     df : pandas.DataFrame
-        Its rows are in the order of time within each sequence; those of different sequences may be mixed.
+        Its rows are in temporal order within each sequence; those of different sequences may be mixed.
     sequence : column name, optional
         The column that says which sequence a row belongs to. By default the whole frame is one sequence.
     target : column name or list of them, optional
@@ -127,9 +165,9 @@ def from_frame(df, sequence=None, target=None):
     Raises
     ------
     TypeError
-        `df` is no data frame.
+        `df` is not a data frame.
     ValueError
-        Columns that are unknown, named twice or no numbers, missing values, no rows, no features.
+        Columns that are unknown, named twice or not numeric, missing values, no rows, no features.
 
     Examples
     --------
@@ -149,10 +187,10 @@ def from_frame(df, sequence=None, target=None):
     _check_columns(df, special, target)
     features = [column for column in df.columns if column not in special]
     if not features:
-        raise ValueError(f"df has no columns but {special}: at least one feature is needed")
+        raise ValueError(f"df has no columns besides {special}: at least one feature is needed")
     text = [column for column in features if not pd.api.types.is_numeric_dtype(df[column])]
     if text:
-        raise ValueError(f"df has features that are no numbers, {text}: encode or drop these columns")
+        raise ValueError(f"df has features that are not numeric, {text}: encode or drop these columns")
     if len(df) == 0:
         raise ValueError("df has no rows")
     missing = df.isna().to_numpy()
@@ -160,9 +198,7 @@ def from_frame(df, sequence=None, target=None):
         rows, columns = np.flatnonzero(missing.any(axis=1)), df.columns[missing.any(axis=0)].tolist()
         named = ", ".join(map(repr, df.index[rows[:ROWS_NAMED]])) + (", ..." if len(rows) > ROWS_NAMED else "")
         raise ValueError(f"df has missing values in columns {columns}, rows {named}; every step needs all its values")
-    code = np.zeros(len(df), dtype=np.intp) if sequence is None else pd.factorize(df[sequence])[0]
-    order, ends = np.argsort(code, kind="stable"), np.cumsum(np.bincount(code))
-    parts = [df.iloc[rows] for rows in np.split(order, ends[:-1])]
+    parts = rows_by_sequence(df, sequence).split(df)
     X = [part[features] for part in parts]
     if target is None:
         return X
@@ -172,9 +208,9 @@ def from_frame(df, sequence=None, target=None):
 def _check_columns(df: Any, special: list[Any], target: Any) -> None:
     """The names that the user gave must be columns, each once."""
     if isinstance(target, list) and not target:
-        raise ValueError("target is an empty list; None stands for no target")
+        raise ValueError("target is an empty list; use None for no target")
     if not df.columns.is_unique:
-        raise ValueError(f"df has several columns of one name: {df.columns[df.columns.duplicated()].unique().tolist()}")
+        raise ValueError(f"df has several columns with the same name: {df.columns[df.columns.duplicated()].unique().tolist()}")
     unhashable = [name for name in special if not isinstance(name, Hashable)]
     if unhashable:
         raise ValueError(f"sequence and target must be names of columns, target also a list, got {unhashable[0]!r}")
