@@ -2,12 +2,10 @@
 
 import copy
 import errno
-import fcntl
 import io
 import json
 import os
 import re
-import signal
 import subprocess
 import sys
 import tracemalloc
@@ -384,53 +382,14 @@ print("whole", len(bytes_of))
     assert done.stdout == "whole 2\n", done.stderr
     left = set(os.listdir(path.parent)) - {"other", path.name}
     assert all(name.startswith(".evoke-") and name.endswith(".tmp") for name in left)
-    model(0).save(path)
-    assert set(os.listdir(path.parent)) == {"other", path.name}
 
 
-def test_what_a_killed_process_left_is_removed_by_the_next_to_write_the_same_file(path):
-    code = (
-        "import os, signal, sys\nfrom evoke.persistence.atomic import replacing\n"
-        "with replacing(sys.argv[1]) as file:\n    os.kill(os.getpid(), signal.SIGKILL)\n"
-    )
-    other, foreign = path.with_name("other"), path.with_name(".evoke-mine.tmp")
-    foreign.write_text("mine")
-    for killed in (path, other):
-        assert subprocess.run([sys.executable, "-c", code, killed], check=False).returncode == -signal.SIGKILL
-    assert len(os.listdir(path.parent)) == 3
-    MODELS["SVC"].save(path)
-    assert len(os.listdir(path.parent)) == 3  # that of the other file is still there
-    MODELS["SVC"].save(other)
-    assert set(os.listdir(path.parent)) == {path.name, other.name, foreign.name}
-
-
-@pytest.mark.parametrize("locks", [True, False], ids=["", "no locks"])
-def test_what_is_being_written_is_left_alone(path, monkeypatch, locks):
-    def fail(*args):
-        raise OSError(errno.ENOLCK, "No locks available")
-
-    if not locks:
-        monkeypatch.setattr("fcntl.flock", fail)
+def test_two_at_once_write_one_whole_file(path):
     with replacing(path) as file:
         MODELS["SVC"].save(path)
         file.write(b"the later one")
     assert path.read_bytes() == b"the later one"
     assert os.listdir(path.parent) == [path.name]
-
-
-def test_a_file_that_is_removed_before_its_lock_is_made_again(path, monkeypatch):
-    lock, removed = fcntl.flock, []
-
-    def late(file, operation):
-        if not removed and operation == fcntl.LOCK_EX:
-            removed.extend(path.parent.glob(".evoke-*.tmp"))
-            removed[0].unlink()
-        lock(file, operation)
-
-    monkeypatch.setattr("fcntl.flock", late)
-    MODELS["SVC"].save(path)
-    assert len(removed) == 1
-    use(evoke.load(path))
 
 
 @pytest.mark.parametrize("place", ["missing/model.evk", "file/model.evk", "folder", ".", "", "x" * 300, "pipe"])

@@ -7,8 +7,8 @@ import pytest
 
 from evoke import EvokeClassifier, EvokeRegressor
 from evoke.sequences import from_frame, from_padded, from_panel
-from evoke.sequences.converters import rows_by_sequence
 from evoke.sequences.containers import as_sequences, as_targets
+from evoke.sequences.converters import rows_by_sequence
 
 TINY = dict(n_cells=3, n_generations=2, subpopulation_size=4, n_trials=2, random_state=0)
 LENGTHS = (3, 5, 1, 4)
