@@ -21,7 +21,7 @@ def main() -> int:
         from evoke.cli import cli
 
         return cli(prog_name="evoke")
-    except KeyboardInterrupt:  # outside all commands, which tell what they have kept
+    except KeyboardInterrupt:  # outside all commands, which report what they have kept
         print("Error: interrupted", file=sys.stderr)
         return 130
 

@@ -10,8 +10,13 @@ from io import StringIO
 
 import numpy as np
 
-# Parameters of a fit that takes no time.
-QUICK = ["-p", "n_generations=2", "-p", "n_cells=2", "-p", "subpopulation_size=8"]
+# Parameters of a fit that takes no time, in Python and as options.
+SMALL = {"n_generations": 2, "n_cells": 2, "subpopulation_size": 8}
+QUICK = [word for name, value in SMALL.items() for word in ("-p", f"{name}={value}")]
+
+# Experiments that take no time, and one that never ends.
+FEW_STRINGS = ["reproduce", "anbncn", "--runs", "1", "--generations", "2", "--test-max", "20"]
+ENDLESS = ["reproduce", "anbncn", "--runs", "100000", "--generations", "100000", "--test-max", "20"]
 
 
 def evoke(*arguments, **environment):
@@ -85,6 +90,11 @@ def table(text):
 
 def floats(column):
     return column.to_numpy(dtype=np.float64)
+
+
+def walks(frame, *columns):
+    """These columns of each walk."""
+    return [part[list(columns)] for _, part in frame.groupby("walk", sort=False)]
 
 
 def csv(folder, text, name="table.csv"):

@@ -1,4 +1,4 @@
-"""The command line. NumPy and scikit-learn are imported inside the commands only: ``evoke --help`` is quick."""
+"""The command line. Its commands import NumPy and scikit-learn when they are called, so that ``--help`` is quick."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from io import StringIO
 import click
 
 from evoke import __version__
-from evoke.cli.data import fit, generate, info, predict
-from evoke.cli.manners import PoliteGroup, one_line_errors, print_text
+from evoke.cli.commands import fit, generate, info, predict
+from evoke.cli.errors import OutermostGroup, one_line_errors, print_text
 from evoke.cli.reproduce import reproduce
 
 __all__ = ["cli"]
 
 
-@click.group(cls=PoliteGroup, context_settings={"help_option_names": ["-h", "--help"], "show_default": True})
+@click.group(cls=OutermostGroup, context_settings={"help_option_names": ["-h", "--help"], "show_default": True})
 @click.version_option(__version__, prog_name="evoke", message="%(prog)s %(version)s")
 def cli() -> None:
     """Evolved recurrent networks with support vector readouts for learning from sequences."""
@@ -23,7 +23,7 @@ def cli() -> None:
 
 @cli.command("show-config")
 def show_config_command() -> None:
-    """Versions, instruction set and the state of ThunderSVM."""
+    """Show versions, instruction set and solvers."""
     with one_line_errors():
         from evoke.config import show_config
 

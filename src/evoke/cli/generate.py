@@ -2,103 +2,106 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import click
 import numpy as np
 
-from evoke.cli.columns import Columns, Groups, find, target_values
-from evoke.cli.files import check_targets
-from evoke.cli.models import load_model
-from evoke.cli.pictures import check_drawable, draw_sequences
-from evoke.cli.tables import Format, Table, check_format, read_table, some, write_table
+from evoke.cli.figures import check_drawable, draw_sequences
+from evoke.cli.model import load_model
+from evoke.cli.paths import check_targets
+from evoke.cli.roles import Columns, find, target_values
+from evoke.cli.tables import Format, Table, check_writable, quoted, read_table, some, write_table
+from evoke.sequences.converters import RowGroups, rows_by_sequence
 
-__all__ = ["run"]
-
-Array = np.ndarray[Any, Any]
+__all__ = ["generate_series"]
 
 
-def run(
-    model: Path, steps: int, context: Path | None, inputs: Path | None, out: Path | None, plot: Path | None, **form: str
-) -> None:
-    """Read what there is of a series, run the model on, write what it says."""
+@dataclass(frozen=True)
+class _Series:
+    """A table with the rows of each series."""
+
+    table: Table
+    columns: Columns
+    groups: RowGroups
+
+    @classmethod
+    def read(cls, path: Path, columns: Columns, form: Format) -> _Series:
+        """Read a complete table; a single series needs no column that tells series apart."""
+        table = read_table(path, form)
+        if columns.sequence not in table.columns:
+            columns = replace(columns, sequence=None)
+        table.check_complete(find(table, columns.names))
+        return cls(table, columns, rows_by_sequence(table.frame, columns.sequence))
+
+    def targets(self) -> list[Any]:
+        return self.groups.split(target_values(self.table, self.columns))
+
+    def features(self) -> list[Any]:
+        return self.groups.split(self.table.features(self.columns.features))
+
+
+def generate_series(
+    model: Path, *, steps: int, context: Path | None, inputs: Path | None, out: Path | None, plot: Path | None,
+    **form: Any,
+) -> None:  # fmt: skip
+    """Read the beginnings of series, continue each with the model, write what it generates."""
     real_out, real_plot = check_targets({"--out": out, "--plot": plot}, inputs=[model, context, inputs])
-    check_format(out)
-    if real_plot is not None:
-        check_drawable(real_plot)
+    check_writable(real_out)
+    check_drawable(real_plot)
     estimator, columns = load_model(model)
     if not hasattr(estimator, "generate"):
-        raise click.UsageError(f"{model} is an {type(estimator).__name__}; --task forecast makes models that generate")
+        raise click.UsageError(f"{model} is an {type(estimator).__name__}; only --task forecast makes forecasters")
     if bool(columns.features) != (inputs is not None):
-        says = f"needs --inputs with {some(columns.features)}" if columns.features else "has no external inputs"
-        raise click.UsageError(f"{model} {says}")
-    told = None if context is None else _read(context, columns, Format(**form))
-    one = told is None or told[1].sequence is None  # series to be continued
-    of_inputs = replace(columns, targets=[], sequence=None if one else columns.sequence)
-    ahead = None if inputs is None else _read(inputs, of_inputs, Format(**form))
-    continued = dict(_continued(told, ahead, columns, steps))
-    runs = [estimator.generate(steps, **arguments) for arguments in continued.values()]
-    values = np.concatenate(runs).reshape(steps * len(runs), -1)
-    found = dict(zip(columns.targets, values.T, strict=True))
-    if not one:
-        found = {columns.sequence: np.repeat(np.array(list(continued), dtype=object), steps)} | found
+        need = f"needs --inputs with {some(columns.features)}" if columns.features else "has no external inputs"
+        raise click.UsageError(f"{model} {need}")
+
+    past = None if context is None else _Series.read(context, columns, Format(**form))
+    sequence = None if past is None else past.columns.sequence
+    names = [None] if past is None else past.groups.names
+    contexts = [None] if past is None else past.targets()
+    external = [None] * len(names)
+    if inputs is not None:
+        ahead = _Series.read(inputs, replace(columns, targets=[], sequence=sequence), Format(**form))
+        external = _external(past, ahead, names, steps)
+    generated = [
+        estimator.generate(steps, context=series, X=X) for series, X in zip(contexts, external, strict=True)
+    ]
+
+    values = np.concatenate(generated).reshape(steps * len(names), -1)
+    found = {} if sequence is None else {sequence: np.repeat(np.array(names, dtype=object), steps)}
+    found |= zip(columns.targets, values.T, strict=True)
     if real_plot is not None:
-        pairs = zip(runs, (arguments["context"] for arguments in continued.values()), strict=True)
-        _draw(dict(zip(continued, pairs, strict=True)), columns, real_plot)
+        _draw(names, list(zip(generated, contexts, strict=True)), columns, real_plot)
     write_table(found, real_out)
 
 
-def _read(path: Path, columns: Columns, form: Format) -> tuple[Table, Columns]:
-    """A complete table and its columns; that which tells sequences apart may be missing where there is one sequence."""
-    table = read_table(path, form)
-    if columns.sequence not in table.columns:
-        columns = replace(columns, sequence=None)
-    table.check_complete(find(table, columns.names))
-    return table, columns
-
-
-def _parts(read: tuple[Table, Columns], of: str) -> dict[Any, Any]:
-    """Targets or features of each sequence, by its name; None where the table is one sequence."""
-    table, columns = read
-    groups = Groups(table, columns.sequence)
-    values = target_values(table, columns) if of == "targets" else table.features(columns.features)
-    parts = groups.split(values)
-    return {None: parts} if groups.names is None else dict(zip(groups.names, parts, strict=True))
-
-
-def _continued(
-    told: tuple[Table, Columns] | None, ahead: tuple[Table, Columns] | None, columns: Columns, steps: int
-) -> Iterator[tuple[Any, dict[str, Any]]]:
-    """The name of each series to be continued, and what `generate` is to know of it."""
+def _external(past: _Series | None, ahead: _Series, names: list[Any], steps: int) -> list[Any]:
+    """The external inputs of each series: those of its context, if it has one, and those of the steps to generate."""
     import pandas as pd
 
-    future = None if ahead is None else _parts(ahead, "features")
-    series = {None: None} if told is None else _parts(told, "targets")
-    past = _parts(told, "features") if told is not None and columns.features else None
-    for name, values in series.items():
-        X = None
-        if future is not None:
-            if name not in future or len(future) != len(series):
-                both = [some([*map(repr, names)]) for names in (series, future)]
-                raise ValueError(f"{ahead[0].name} must have the sequences {both[0]}; it has {both[1]}")
-            X = future[name]
-            if len(X) != steps:
-                of = "" if name is None else f" of sequence {name!r}"
-                raise ValueError(f"{ahead[0].name} must have {steps} rows{of}, one a step to go; it has {len(X)}")
-            if past is not None:
-                X = pd.concat([past[name], X])
-        yield name, {"context": values, "X": X}
+    found = dict(zip(ahead.groups.names, ahead.features(), strict=True))
+    if set(found) != set(names):
+        raise ValueError(
+            f"{ahead.table.name} must have the sequences {quoted(names)}; it has {quoted(ahead.groups.names)}"
+        )
+    for name, X in found.items():
+        if len(X) != steps:
+            of = "" if name is None else f" for sequence {name!r}"
+            raise ValueError(f"{ahead.table.name} must have {steps} rows{of}, one per step; it has {len(X)}")
+    if past is None:
+        return [found[name] for name in names]
+    return [pd.concat([before, found[name]]) for name, before in zip(names, past.features(), strict=True)]
 
 
-def _draw(series: dict[Any, tuple[Array, Array | None]], columns: Columns, path: Path) -> None:
+def _draw(names: list[Any], parts: list[tuple[Any, Any]], columns: Columns, path: Path) -> None:
     from evoke.plot import ContinuationDisplay
 
     draw_sequences(
         lambda figure, generated, context: ContinuationDisplay.from_series(
             generated, context=context, names=columns.targets, axes=figure
         ),
-        series, path,
+        names, parts, path,
     )  # fmt: skip

@@ -6,14 +6,14 @@ import json
 from pathlib import Path
 from typing import Any
 
-from evoke.cli.manners import print_text
+from evoke.cli.errors import print_text
 from evoke.cli.tables import some
 
-__all__ = ["run"]
+__all__ = ["describe_model"]
 
 
-def run(model: Path, as_json: bool) -> None:
-    """What a model file holds."""
+def describe_model(model: Path, as_json: bool) -> None:
+    """Print what a model file holds."""
     from evoke import load
     from evoke.persistence.archive import read_archive
 
@@ -52,7 +52,7 @@ def _lines(facts: dict[str, Any]) -> list[str]:
     lines = [f"{facts['class']}, written by evoke {facts['evoke']}"]
     columns = facts["columns"]
     if columns is not None:
-        lines.append(f"target: {some(columns['targets'])}" + (", one a sequence" if columns["per_sequence"] else ""))
+        lines.append(f"target: {some(columns['targets'])}" + (", one per sequence" if columns["per_sequence"] else ""))
         lines.append(f"features: {some(columns['features']) or 'none'}")
         if columns["sequence"] is not None:
             lines.append(f"sequence: {columns['sequence']}")
@@ -68,10 +68,10 @@ def _lines(facts: dict[str, Any]) -> list[str]:
         effort = f"{facts['generations']} generations, {facts['evaluations']} networks"
         lines.append(f"fitness: {facts['fitness']:.6g} in {effort}")
     changed = [f"{name}={facts['parameters'][name]!r}" for name in facts["not_default"]]
-    lines.append(f"parameters: {', '.join([*changed, 'the others by default'])}")
+    lines.append(f"parameters: {', '.join([*changed, 'all others at their defaults'])}")
     return lines
 
 
 def _plain(value: Any) -> Any:
-    """What JSON holds of scalars and arrays of NumPy; of anything else its text."""
+    """Scalars and arrays of NumPy as JSON holds them; anything else as text."""
     return value.tolist() if hasattr(value, "tolist") else str(value)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -11,61 +10,65 @@ import click
 import numpy as np
 from sklearn.base import is_classifier
 
-from evoke.cli.columns import Columns, Groups, find, target_values
-from evoke.cli.files import check_targets
-from evoke.cli.models import load_model
-from evoke.cli.pictures import check_drawable, draw_sequences
-from evoke.cli.tables import Format, Table, check_format, read_table, write_table
+from evoke.cli.figures import check_drawable, draw_sequences
+from evoke.cli.model import load_model
+from evoke.cli.paths import check_targets
+from evoke.cli.roles import Columns, find, target_values
+from evoke.cli.tables import Format, Table, check_writable, read_table, write_table
+from evoke.sequences.converters import RowGroups, rows_by_sequence
 
-__all__ = ["run"]
+__all__ = ["predict_table"]
 
 
-def run(model: Path, data: Path, out: Path | None, decisions: bool, plot: Path | None, **form: str) -> None:
-    """Read a model and a table, write what the one says of the other."""
+def predict_table(
+    model: Path, data: Path, *, out: Path | None, decisions: bool, plot: Path | None, **form: Any
+) -> None:
+    """Read a model and a table, write the predictions of the one for the other."""
     real_out, real_plot = check_targets({"--out": out, "--plot": plot}, inputs=[model, data])
-    check_format(out)
-    if real_plot is not None:
-        check_drawable(real_plot)
+    check_writable(real_out)
+    check_drawable(real_plot)
     estimator, columns = load_model(model)
     if decisions and not hasattr(estimator, "decision_function"):
-        raise click.UsageError(f"--decisions needs a classifier, {model} is an {type(estimator).__name__}")
-    if real_plot is not None and columns.per_sequence:
-        raise click.UsageError(f"--plot draws what is predicted over time, {model} predicts one target a sequence")
+        raise click.UsageError(f"--decisions needs a classifier, but {model} is an {type(estimator).__name__}")
+    if plot is not None and columns.per_sequence:
+        raise click.UsageError(f"--plot draws predictions over time, but {model} predicts one target per sequence")
+
     table = read_table(data, Format(**form))
     forecaster = hasattr(estimator, "generate")
-    needed = replace(columns, targets=columns.targets if forecaster else [])
+    needed = columns if forecaster else replace(columns, targets=[])
     table.check_complete(find(table, needed.names))
-    groups = Groups(table, columns.sequence)
-    features = groups.split(table.features(columns.features)) if columns.features else None
+    groups = rows_by_sequence(table.frame, columns.sequence)
+    X = groups.split(table.features(columns.features)) if columns.features else None
     if forecaster:
-        answers = estimator.predict_one_step(groups.split(target_values(table, columns)), features)
+        predicted = estimator.predict_one_step(groups.split(target_values(table, columns)), X)
     else:
-        answers = estimator.predict(features)
-    found = dict(zip(columns.targets, _by_column(answers, groups, columns), strict=True))
+        predicted = estimator.predict(X)
+
+    found = {}
+    if columns.sequence is not None:
+        found[columns.sequence] = groups.names if columns.per_sequence else table.frame[columns.sequence].to_numpy()
+    found |= zip(columns.targets, _by_column(predicted, groups, columns), strict=True)
     found |= {name: found[name] == 1 for name in columns.booleans}
     if decisions:
-        values = _by_column(estimator.decision_function(features), groups, columns)
-        found |= dict(zip(_names_of_decisions(estimator, columns), values, strict=True))
-    if columns.sequence is not None:
-        names = groups.names if columns.per_sequence else table.frame[columns.sequence].to_numpy()
-        found = {columns.sequence: names} | found
+        values = _by_column(estimator.decision_function(X), groups, columns)
+        found |= zip(_names_of_decisions(estimator, columns), values, strict=True)
     if real_plot is not None:
-        _draw(answers, _known_targets(estimator, table, columns), groups, columns, estimator, real_plot)
+        _draw(predicted, _known_targets(estimator, table, columns), groups, columns, estimator, real_plot)
     write_table(found, real_out)
 
 
-def _by_column(answers: Any, groups: Groups, columns: Columns) -> Any:
-    """What an estimator says of each target, one value a row of the table or one a sequence."""
-    values = np.asarray(answers) if columns.per_sequence else groups.join(answers)
+def _by_column(predicted: Any, groups: RowGroups, columns: Columns) -> Any:
+    """What an estimator says of each target: one value per row of the table, or one per sequence."""
+    values = np.asarray(predicted) if columns.per_sequence else groups.join(predicted)
     return values.reshape(len(values), -1).T
 
 
 def _names_of_decisions(classifier: Any, columns: Columns) -> list[str]:
     if len(columns.targets) > 1:
-        said = columns.targets
+        names = columns.targets
     else:
-        said = classifier.classes_[1:] if len(classifier.classes_) == 2 else classifier.classes_
-    return [f"decision {name}" for name in said]
+        names = classifier.classes_[1:] if len(classifier.classes_) == 2 else classifier.classes_
+    return [f"decision {name}" for name in names]
 
 
 def _known_targets(estimator: Any, table: Table, columns: Columns) -> Any:
@@ -81,15 +84,14 @@ def _known_targets(estimator: Any, table: Table, columns: Columns) -> Any:
         return None
 
 
-def _draw(answers: Any, known: Any, groups: Groups, columns: Columns, estimator: Any, path: Path) -> None:
+def _draw(predicted: list[Any], known: Any, groups: RowGroups, columns: Columns, estimator: Any, path: Path) -> None:
     from evoke.plot import PredictionDisplay
 
     classes = estimator.classes_ if is_classifier(estimator) and len(columns.targets) == 1 else None
-    parts = [answers] if groups.names is None else answers
-    targets = [known] if groups.names is None or known is None else groups.split(known)
+    targets = [None] * len(groups.names) if known is None else groups.split(known)
     draw_sequences(
         lambda figure, predicted, true: PredictionDisplay.from_predictions(
             predicted, true, names=columns.targets, classes=classes, axes=figure
         ),
-        dict(zip([None] if groups.names is None else groups.names, zip_longest(parts, targets), strict=True)), path,
+        groups.names, list(zip(predicted, targets, strict=True)), path,
     )  # fmt: skip

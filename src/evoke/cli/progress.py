@@ -1,4 +1,4 @@
-"""The bar that is shown while an experiment runs."""
+"""The progress bar of ``evoke reproduce``."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["progress_bar"]
 def progress_bar(title: str, runs: int, generations: int) -> Iterator[Callable[[dict[str, Any]], None] | None]:
     """A bar on stderr if that is a terminal, else nothing.
 
-    Yields what an experiment is to call with what is known of a run. `title` stands before the bar.
+    Yields the function to which an experiment reports what is known of a run. `title` stands before the bar.
     """
     if sys.stderr is None or not sys.stderr.isatty():
         yield None

@@ -9,9 +9,9 @@ from typing import Any
 
 import click
 
-from evoke.cli.files import Target, check_folder, check_target, check_targets, write
-from evoke.cli.manners import Interrupted, few_warnings, one_line_errors, print_text
-from evoke.cli.pictures import check_drawable, draw
+from evoke.cli.errors import Interrupted, few_warnings, one_line_errors, print_text
+from evoke.cli.figures import check_drawable, draw
+from evoke.cli.paths import OutputFile, check_folder, check_target, check_targets, write
 from evoke.cli.progress import progress_bar
 
 __all__ = ["reproduce"]
@@ -22,8 +22,9 @@ _OPTIONS_OF_RUNS = (
     click.option("--runs", type=click.IntRange(min=1), default=20, help="Number of runs."),
     click.option("--seed", type=click.IntRange(min=0), default=0, help="Seed of the first run; the others follow it."),
     click.option("--jobs", "n_jobs", type=click.IntRange(min=1), default=1,
-                 help="Runs at a time; no result depends on it."),
-    click.option("--generations", "n_generations", type=click.IntRange(min=1), help="Instead of the preset's number."),
+                 help="Number of runs at the same time; the result is the same."),
+    click.option("--generations", "n_generations", type=click.IntRange(min=1),
+                 help="Generations per run, if not the preset's number."),
 )  # fmt: skip
 _OPTIONS_OF_ONE = (
     *_OPTIONS_OF_RUNS,
@@ -31,11 +32,11 @@ _OPTIONS_OF_ONE = (
                  help="The paper's values or ours."),
     click.option("--solver", type=click.Choice(["auto", "native", "thundersvm"]), default="auto", help="SVM solver."),
     click.option("--readout", type=click.Choice(["svm", "lssvm", "pinv"]), default="svm",
-                 help="What reads the network: SVMs (Evoke), least-squares SVMs, the pseudoinverse (PI-Evolino)."),
-    click.option("--json", "json_file", type=Target(), help="Write the result to this file as JSON."),
-    click.option("--plot", type=Target(), help="Draw the runs (anbncn), the typical run (sines): FILE.png, ..."),
+                 help="SVMs (Evoke), least-squares SVMs, or the pseudoinverse (PI-Evolino)."),
+    click.option("--json", "json_file", type=OutputFile(), help="Write the result to this file as JSON."),
+    click.option("--plot", type=OutputFile(), help="Draw the runs (anbncn) or the typical run (sines): FILE.png, ..."),
 )  # fmt: skip
-_TEST_MAX = click.option("--test-max", type=click.IntRange(min=1), default=2000, help="Longest n of the test.")
+_TEST_MAX = click.option("--test-max", type=click.IntRange(min=1), default=2000, help="Longest n that is tested.")
 
 
 def _options(options: tuple[Callable[[Any], Any], ...]) -> Callable[[Any], Any]:
@@ -54,38 +55,38 @@ def reproduce() -> None:
 
 @reproduce.command()
 @click.option("--n-max", type=click.IntRange(2, 100), default=10,
-              help="Train on the strings n = 1..N_MAX; memory grows with its fourth power.")  # fmt: skip
+              help="Train on the strings n = 1..N_MAX; memory grows with the fourth power of N_MAX.")  # fmt: skip
 @_options(_OPTIONS_OF_ONE)
 @_TEST_MAX
-@click.option("--out", type=Target(), help="Write anbncn-N<n-max>.json and .md to this folder.")
+@click.option("--out", type=OutputFile(), help="Write anbncn-N<n-max>.json and .md to this folder.")
 def anbncn(n_max: int, **arguments: Any) -> None:
     """The context-sensitive language a^n b^n c^n (table 1)."""
-    _one("anbncn", {"n_max": n_max}, **arguments)
+    _reproduce_one("anbncn", {"n_max": n_max}, **arguments)
 
 
 @reproduce.command()
 @click.option("--waves", type=click.IntRange(1, 8), default=2, help="Number of sines.")
 @_options(_OPTIONS_OF_ONE)
-@click.option("--out", type=Target(), help="Write sines-<waves>.json and .md to this folder.")
+@click.option("--out", type=OutputFile(), help="Write sines-<waves>.json and .md to this folder.")
 def sines(waves: int, **arguments: Any) -> None:
-    """Superimposed sine waves, continued by a network left to itself (section 3.2)."""
-    _one("sines", {"waves": waves}, **arguments)
+    """Superimposed sine waves, continued by a network that reads its own output (section 3.2)."""
+    _reproduce_one("sines", {"waves": waves}, **arguments)
 
 
-def _one(
-    task: str, size: dict[str, int], json_file: Path | None, out: Path | None, plot: Path | None, **arguments: Any
+def _reproduce_one(
+    task: str, size: dict[str, int], *, json_file: Path | None, out: Path | None, plot: Path | None, **arguments: Any
 ) -> None:
     """One experiment: the table on stdout, the result in files."""
     with one_line_errors(), few_warnings():
+        targets = {"--json": json_file, "--plot": plot}
+        check_targets(targets)  # before an import that takes a second
         from evoke.reproduce import file_stem, markdown
 
-        targets = {"--json": json_file, "--plot": plot}
         if out:
             stem = check_folder(out) / file_stem(task, **size)
             targets |= {f"--out {suffix}": Path(f"{stem}{suffix}") for suffix in (".json", ".md")}
         json_file, plot, *of_folder = check_targets(targets)
-        if plot:
-            check_drawable(plot)
+        check_drawable(plot)
 
         result = _result(task, size | arguments)
         table = markdown(result)
@@ -103,11 +104,11 @@ def _one(
     if reasons:
         files = ", ".join(map(str, written))
         error = Interrupted if result["interrupted"] else click.ClickException
-        raise error("; ".join([*reasons, f"written to {files}" if files else "nothing written"]))
+        raise error("; ".join([*reasons, f"written to {files}" if files else "nothing was written"]))
 
 
 @reproduce.command("all")
-@click.option("--out", type=Target(), required=True, help="Folder of the report and all results.")
+@click.option("--out", type=OutputFile(), required=True, help="Folder of the report and all results.")
 @_options(_OPTIONS_OF_RUNS)
 @_TEST_MAX
 def all_experiments(out: Path, test_max: int, **arguments: Any) -> None:
@@ -116,7 +117,7 @@ def all_experiments(out: Path, test_max: int, **arguments: Any) -> None:
         check_folder(out)
         report, figure = (check_target(out / name) for name in ("report.md", _FIGURE))
 
-        from evoke.reproduce import EXPERIMENTS, file_stem, markdown
+        from evoke.reproduce import EXPERIMENTS, file_stem
         from evoke.reproduce import report as report_on
 
         stems = [file_stem(task, **more) for task, more in EXPERIMENTS]
@@ -127,19 +128,7 @@ def all_experiments(out: Path, test_max: int, **arguments: Any) -> None:
         except ImportError as error:  # the tables are worth the work without it
             no_figure = " ".join(str(error).split())
             click.echo(f"Warning: {figure.name} will not be drawn: {no_figure}", err=True)
-        results: list[dict[str, Any]] = []
-        interrupted = False
-        try:
-            for k, (task, more) in enumerate(EXPERIMENTS):
-                own = {"test_max": test_max} if task == "anbncn" else {}
-                results.append(_result(task, more | arguments | own, f"{k + 1}/{len(stems)} {stems[k]}, "))
-                for path, content in zip(targets[k], (_json(results[-1]), markdown(results[-1])), strict=True):
-                    write(path, content)
-                if results[-1]["interrupted"]:
-                    interrupted = True
-                    break
-        except KeyboardInterrupt:  # between two experiments
-            interrupted = True
+        results = _results_of_all(stems, targets, arguments, test_max)
         drawn = [r for r in results if r["task"] == "sines" and r["preset"] == "tuned" and r["free_run"]]
         if no_figure:
             drawn = []
@@ -149,16 +138,36 @@ def all_experiments(out: Path, test_max: int, **arguments: Any) -> None:
         write(report, text)
     print_text(text)
     reasons = [f"{stem}: {_reason(r)}" for stem, r in zip(stems, results, strict=False) if r["unfinished"]]
-    if interrupted:
-        done = sum(not result["interrupted"] for result in results)
+    done = sum(not result["interrupted"] for result in results)
+    if done < len(stems):
         reasons.insert(0, f"interrupted, {done} of {len(stems)} experiments done")
     if reasons:
-        error = Interrupted if interrupted else click.ClickException
+        error = Interrupted if done < len(stems) else click.ClickException
         raise error("; ".join([*reasons, f"written to {report}"]))
 
 
+def _results_of_all(
+    stems: list[str], targets: list[list[Path]], arguments: dict[str, Any], test_max: int
+) -> list[dict[str, Any]]:
+    """Run all experiments and write their results; those up to Ctrl-C, the last of which may be interrupted."""
+    from evoke.reproduce import EXPERIMENTS, markdown
+
+    results: list[dict[str, Any]] = []
+    try:
+        for k, (task, more) in enumerate(EXPERIMENTS):
+            own = {"test_max": test_max} if task == "anbncn" else {}
+            results.append(_result(task, more | arguments | own, f"{k + 1}/{len(stems)} {stems[k]}, "))
+            for path, content in zip(targets[k], (_json(results[-1]), markdown(results[-1])), strict=True):
+                write(path, content)
+            if results[-1]["interrupted"]:
+                break
+    except KeyboardInterrupt:  # between two experiments
+        pass
+    return results
+
+
 def _result(task: str, arguments: dict[str, Any], title: str = "") -> dict[str, Any]:
-    """The result of an experiment, or what there is of it at Ctrl-C."""
+    """The result of an experiment, or at Ctrl-C the part of it that there is."""
     from evoke import reproduce
 
     preset, readout = arguments["preset"], arguments["readout"]

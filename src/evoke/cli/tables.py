@@ -1,63 +1,46 @@
 """Tables that the command line reads and writes: CSV and Parquet, by pandas.
 
 A cell of CSV stays text until a column is asked for numbers, so that labels and names of sequences are kept as they are
-written. Rows are counted as a spreadsheet does: in CSV row 1 is the header, in Parquet it is the first row of data.
+written. Rows are counted as in a spreadsheet: in CSV row 1 is the header, in Parquet it is the first row of data.
 """
 
 from __future__ import annotations
 
+import csv
 import re
-import warnings
+from collections.abc import Iterable
 from dataclasses import dataclass
-from io import BytesIO
+from io import BytesIO, StringIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from evoke.cli.files import write
-from evoke.cli.manners import print_text
+from evoke.cli.errors import print_text
+from evoke.cli.paths import write
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Format", "Table", "check_format", "read_table", "some", "write_table"]
+__all__ = ["Format", "Table", "check_writable", "quoted", "read_table", "some", "write_table"]
 
 FloatArray = np.ndarray[Any, np.dtype[np.float64]]
 
-# How files begin of gzip, bzip2, xz and zstd, of zip, which xlsx and ods are too, and of xls.
-_PACKED = (b"\x1f\x8b", b"BZh", b"\xfd7zXZ", b"\x28\xb5\x2f\xfd", b"PK\x03\x04", b"\xd0\xcf\x11\xe0")
 _MOST_SHOWN = 5  # rows and columns that a message names
+_HINT_TIMES = "give the elapsed time as a number, or"
+_HINTS = (  # to a cell that is not a number
+    (r"\s*[+-]?\d+,\d+\s*", "use --decimal , for decimal commas"),
+    (r"\s*[+-]?\d{1,3}([ ,']\d{3})+(\.\d*)?\s*", "write numbers without thousands separators"),
+    (r"\s*(\d{4}-\d{1,2}-\d{1,2}|\d{1,2}[./]\d{1,2}[./]\d{2,4})([T ].*)?", _HINT_TIMES),
+)
 
 
 @dataclass(frozen=True)
 class Format:
-    """How numbers and cells of CSV are written."""
+    """How cells and numbers of CSV are written; separator None: the one that the header has most of."""
 
-    separator: str = ","
+    separator: str | None = None
     decimal: str = "."
-
-
-def _import_pandas() -> Any:
-    try:
-        import pandas
-    except ImportError as error:
-        raise ImportError(f'tables need pandas: pip install "pandas>=2.2" ({error})') from None
-    return pandas
-
-
-def _is_parquet(path: Path) -> bool:
-    return path.suffix.lower() in (".parquet", ".pq")
-
-
-def check_format(path: Path | None) -> None:
-    """Fails now, if a table could not be written to this file after the work."""
-    _import_pandas()
-    if path is not None and _is_parquet(path):
-        try:
-            import pyarrow  # noqa: F401
-        except ImportError as error:
-            raise ImportError(f'Parquet needs pyarrow: pip install "pyarrow>=16" ({error})') from None
 
 
 class Table:
@@ -72,7 +55,7 @@ class Table:
     first_row : int
         The number that its first row of data has for the user.
     decimal : {".", ","}
-        What numbers that are text have in front of their fractions.
+        The decimal mark of numbers that are text.
     """
 
     def __init__(self, frame: pd.DataFrame, name: str, first_row: int, decimal: str = "."):
@@ -88,11 +71,10 @@ class Table:
     def columns(self) -> list[str]:
         return list(self.frame.columns)
 
-    def rows(self, chosen: Any) -> str:
-        """The numbers of the rows where `chosen` is true, in words."""
-        numbers = (np.flatnonzero(chosen) + self.first_row).tolist()
-        word = "row" if len(numbers) == 1 else "rows"
-        return f"{word} {some(numbers)}"
+    def rows(self, positions: Any) -> str:
+        """The rows at these positions, in words."""
+        numbers = (positions + self.first_row).tolist()
+        return f"{'row' if len(numbers) == 1 else 'rows'} {some(numbers)}"
 
     def check_complete(self, columns: list[str]) -> None:
         """Refuse missing values.
@@ -102,30 +84,21 @@ class Table:
         ValueError
             Naming rows and columns.
         """
-        places = []
-        for name in columns:
-            missing = self.frame[name].isna().to_numpy()
-            if missing.any():
-                places.append(f"{self.rows(missing)} of {name!r}")
+        missing = {name: np.flatnonzero(self.frame[name].isna()) for name in columns}
+        places = [f"{self.rows(positions)} of {name!r}" for name, positions in missing.items() if len(positions)]
         if places:
             more = f"; and {len(places) - _MOST_SHOWN} more columns" if len(places) > _MOST_SHOWN else ""
             raise ValueError(f"{self.name} has missing values: {'; '.join(places[:_MOST_SHOWN])}{more}")
 
     def holds(self, name: str) -> str:
         """What a column without missing values holds: "numbers", "truth values", "times" or "text"."""
-        pandas = _import_pandas()
         column = self.frame[name]
-        if column.dtype.kind in "mM":
+        kind = column.dtype.kind
+        if kind in "mM":
             return "times"
-        if pandas.api.types.is_bool_dtype(column) or column.astype(str).str.lower().isin(["true", "false"]).all():
-            return "truth values"
-        if pandas.to_numeric(self._with_points(column), errors="coerce").notna().all():
+        if kind != "b" and self._as_numbers(column).notna().all():
             return "numbers"
-        return "text"
-
-    def _with_points(self, column: pd.Series) -> pd.Series:
-        """Text whose numbers have decimal points."""
-        return column if self._decimal == "." else column.str.replace(self._decimal, ".", regex=False)
+        return "truth values" if column.astype(str).str.lower().isin(["true", "false"]).all() else "text"
 
     def numbers(self, names: list[str], otherwise: str = "leave the column out with --features") -> FloatArray:
         """Columns (n_rows, n_columns) as numbers; true is 1, false is 0.
@@ -133,7 +106,7 @@ class Table:
         Raises
         ------
         ValueError
-            A column that does not hold finite numbers, by its name and with the first row and value that is none, and
+            A column that does not hold finite numbers, with its name, the first row and value that is not one, and
             what can be done `otherwise`.
         """
         values = np.empty((len(self), len(names)))
@@ -145,54 +118,47 @@ class Table:
         """Columns of numbers under their names, which the model remembers."""
         return _import_pandas().DataFrame(self.numbers(names), columns=names)
 
-    def _numbers(self, name: str, otherwise: str) -> FloatArray:
-        pandas = _import_pandas()
-        column = self.frame[name]
-        if column.dtype.kind in "mM":
-            raise ValueError(f"{self.name}: column {name!r} holds times, not numbers; {_HINT_TIMES} {otherwise}")
-        if not pandas.api.types.is_numeric_dtype(column) and not pandas.api.types.is_bool_dtype(column):
-            column = self._of_text(column, name, otherwise)
-        values = column.to_numpy(dtype=np.float64)
-        infinite = ~np.isfinite(values)
-        if infinite.any():
-            raise ValueError(f"{self.name}: column {name!r} is not finite: {self.rows(infinite)}")
-        return values
-
-    def _of_text(self, column: pd.Series, name: str, otherwise: str) -> pd.Series:
-        pandas = _import_pandas()
-        text = self._with_points(column.astype(str))
-        odd = pandas.to_numeric(text, errors="coerce").isna().to_numpy()
-        if not odd.any():
-            return text.astype(np.float64)  # exact, which to_numeric is not promised to be
-        truth = text.str.lower().map({"true": 1.0, "false": 0.0})
-        if truth.notna().all():
-            return truth
-        first = str(column[odd].iloc[0])
-        hint = next((hint for pattern, hint in _HINTS if re.fullmatch(pattern, first)), "")
-        hint = f"{hint} {otherwise}" if hint in ("", _HINT_TIMES) else hint
-        where = f"{self.rows(odd)}, the first has {_short(first)!r}"
-        raise ValueError(f"{self.name}: column {name!r} is not numeric: {where}; {hint.strip()}")
-
     def labels(self, name: str) -> np.ndarray[Any, Any]:
-        """A column as labels: what is written, whole numbers as integers."""
+        """A column as labels: as they are written, whole numbers as integers."""
         column = self.frame[name]
         if column.dtype.kind in "biuf":
             return column.to_numpy()
-        text = column.astype(str).to_numpy(dtype=object)
+        text = column.astype(str).to_numpy(dtype=str)
         try:
-            numbers = [int(label) for label in text]
+            numbers = np.array([int(label) for label in text])
         except ValueError:
-            return text.astype(str)
-        whole = all(str(number) == label for number, label in zip(numbers, text, strict=True))  # "01" is a name
-        return np.array(numbers) if whole else text.astype(str)
+            return text
+        return numbers if (numbers.astype(str) == text).all() else text  # "01" is a name
 
+    def _numbers(self, name: str, otherwise: str) -> FloatArray:
+        column = self.frame[name]
+        held = self.holds(name)
+        if held == "times":
+            raise ValueError(f"{self.name}: column {name!r} holds times, not numbers; {_HINT_TIMES} {otherwise}")
+        if held == "truth values":
+            return (column.astype(str).str.lower() == "true").to_numpy(dtype=np.float64)
+        if held == "text":
+            odd = np.flatnonzero(self._as_numbers(column).isna())
+            first = str(column.iloc[odd[0]])
+            hint = next((hint for pattern, hint in _HINTS if re.fullmatch(pattern, first)), "")
+            hint = f"{hint} {otherwise}" if hint in ("", _HINT_TIMES) else hint
+            where = f"{self.rows(odd)}, the first has {_short(first)!r}"
+            raise ValueError(f"{self.name}: column {name!r} is not numeric: {where}; {hint.strip()}")
+        values = self._with_points(column).astype(np.float64).to_numpy()  # exact, which to_numeric may not be
+        infinite = np.flatnonzero(~np.isfinite(values))
+        if len(infinite):
+            raise ValueError(f"{self.name}: column {name!r} is not finite: {self.rows(infinite)}")
+        return values
 
-_HINT_TIMES = "give the time that has passed as a number, or"
-_HINTS = (
-    (r"\s*[+-]?\d+,\d+\s*", "for decimal commas there is --decimal ,"),
-    (r"\s*[+-]?\d{1,3}([ ,']\d{3})+(\.\d*)?\s*", "write numbers without separators of thousands"),
-    (r"\s*(\d{4}-\d{1,2}-\d{1,2}|\d{1,2}[./]\d{1,2}[./]\d{2,4})([T ].*)?", _HINT_TIMES),
-)
+    def _as_numbers(self, column: pd.Series) -> pd.Series:
+        """NaN where the cell is not a number."""
+        return _import_pandas().to_numeric(self._with_points(column), errors="coerce")
+
+    def _with_points(self, column: pd.Series) -> pd.Series:
+        """Numbers as they are, and text with decimal points."""
+        if column.dtype.kind in "biuf":
+            return column
+        return column.astype(str).str.replace(self._decimal, ".", regex=False)
 
 
 def _short(text: str) -> str:
@@ -200,37 +166,66 @@ def _short(text: str) -> str:
 
 
 def some(items: list[Any]) -> str:
-    """The first few items, and how many there are more."""
+    """The first few items, and how many more there are."""
     shown = ", ".join(map(str, items[:_MOST_SHOWN]))
     return shown if len(items) <= _MOST_SHOWN else f"{shown} and {len(items) - _MOST_SHOWN} more"
 
 
+def quoted(names: Iterable[Any]) -> str:
+    """The first few names in quotes, and how many more there are."""
+    return some([*map(repr, names)])
+
+
+# ---------------------------------------------------------------------- files
+
+
+def _import_pandas() -> Any:
+    try:
+        import pandas
+    except ImportError as error:
+        raise ImportError(f'tables need pandas: pip install "pandas>=2.2" ({error})') from None
+    return pandas
+
+
+def _is_parquet(path: Path | None) -> bool:
+    return path is not None and path.suffix.lower() in (".parquet", ".pq")
+
+
+def check_writable(path: Path | None) -> None:
+    """Fails now if a table could not be written to this file after the work; None is stdout."""
+    _import_pandas()
+    if _is_parquet(path):
+        try:
+            import pyarrow  # noqa: F401
+        except ImportError as error:
+            raise ImportError(f'Parquet needs pyarrow: pip install "pyarrow>=16" ({error})') from None
+
+
 def read_table(path: Path, form: Format = Format()) -> Table:
-    """Read a table: Parquet where the name ends so, else CSV in UTF-8 with a header; tabs separate in ``.tsv``.
+    """Read a table: Parquet if the name says so, else CSV in UTF-8 with a header.
 
     Raises
     ------
     ValueError
-        Nothing in it, another encoding, rows of differing length, columns of the same name.
+        No rows, another encoding, rows of differing length, columns with the same name.
     ImportError
         pandas is missing, or for Parquet pyarrow.
     """
-    check_format(path)
+    check_writable(path)
     table = _read_parquet(path) if _is_parquet(path) else _read_csv(path, form)
-    doubled = table.frame.columns[table.frame.columns.duplicated()].unique()
-    if len(doubled):
-        raise ValueError(f"{path} has several columns of the same name: {some([*map(repr, doubled)])}")
+    repeated = table.frame.columns[table.frame.columns.duplicated()].unique()
+    if len(repeated):
+        raise ValueError(f"{path} has several columns with the same name: {quoted(repeated)}")
     if len(table) == 0:
         raise ValueError(f"{path} has no rows of data")
     return table
 
 
 def _read_parquet(path: Path) -> Table:
-    pandas = _import_pandas()
     try:
-        frame = pandas.read_parquet(path, engine="pyarrow")
-    except ValueError as error:  # pyarrow's own are such
-        raise ValueError(f"{path} is no Parquet file that can be read: {error}") from None
+        frame = _import_pandas().read_parquet(path, engine="pyarrow")
+    except ValueError as error:  # as are pyarrow's own
+        raise ValueError(f"{path} is not a Parquet file that can be read: {error}") from None
     frame = frame.reset_index(drop=all(name is None for name in frame.index.names))
     odd = [name for name in frame.columns if not isinstance(name, str)]
     if odd:
@@ -240,58 +235,40 @@ def _read_parquet(path: Path) -> Table:
 
 def _read_csv(path: Path, form: Format) -> Table:
     pandas = _import_pandas()
-    content = path.read_bytes().rstrip(b"\r\n")
-    if content.startswith(_PACKED):
-        raise ValueError(f"{path} is compressed or a spreadsheet: unpack it, or export it as CSV")
-    if content.startswith((b"\xff\xfe", b"\xfe\xff")):
-        raise ValueError(f"{path} is not UTF-8 but UTF-16")
-    if b"\0" in content:
-        raise ValueError(f"{path} is no CSV file: it has a zero byte at {content.index(0)}")
-    if not content.removeprefix(b"\xef\xbb\xbf").strip():
-        raise ValueError(f"{path} is empty")
+    content = path.read_bytes()
     try:
-        content.decode()
+        text = content.decode("utf-8-sig").rstrip("\r\n")
     except UnicodeDecodeError as error:
         line = content.count(b"\n", 0, error.start) + 1
-        raise ValueError(f"{path} is not UTF-8: byte 0x{content[error.start]:02x} in line {line}") from None
-    separator = "\t" if path.suffix.lower() == ".tsv" and form.separator == "," else form.separator
-    how = {
-        "sep": separator, "dtype": str, "header": None, "encoding": "utf-8-sig", "skip_blank_lines": False,
-        "skipinitialspace": separator != "\t",
-    }  # fmt: skip
+        raise ValueError(
+            f"{path} is not CSV in UTF-8: byte 0x{content[error.start]:02x} in line {line}; export it as such"
+        ) from None
+    if not text.strip():
+        raise ValueError(f"{path} is empty")
+    first_line = text.split("\n", 1)[0]
+    if not first_line.strip():
+        raise ValueError(f"{path} has no header: its first line is empty")
+    separator = form.separator
+    if separator is None:
+        separator = "\t" if path.suffix.lower() == ".tsv" else max(",;\t|", key=first_line.count)
     try:
-        header = pandas.read_csv(BytesIO(content), nrows=1, keep_default_na=False, **how).iloc[0]
-        _check_separator(path, header, separator)
-        with warnings.catch_warnings():
-            warnings.simplefilter("error", pandas.errors.ParserWarning)  # cells beyond the header would be lost
-            frame = pandas.read_csv(
-                BytesIO(content), names=range(len(header)), skiprows=0, index_col=False, low_memory=False, **how
-            ).iloc[1:]
-    except pandas.errors.ParserWarning:
-        raise ValueError(f"{path} has rows of more than the {len(header)} cells of its header") from None
-    except pandas.errors.ParserError as error:
-        reason = str(error).removeprefix("Error tokenizing data. C error: ")
+        header = next(csv.reader(StringIO(text, newline=""), delimiter=separator, skipinitialspace=True))
+        frame = pandas.read_csv(
+            StringIO(text, newline=""), sep=separator, dtype=str, header=None, skip_blank_lines=False,
+            skipinitialspace=True, low_memory=False,
+        ).iloc[1:]  # fmt: skip
+    except (csv.Error, pandas.errors.ParserError) as error:
+        reason = str(error).removeprefix("Error tokenizing data. C error: ").strip()
         raise ValueError(f"{path} cannot be read: {reason}") from None
-    frame.columns = list(header)
-    # a column without a name cannot be meant; row labels are written as such
-    return Table(frame.loc[:, header.to_numpy() != ""].reset_index(drop=True), str(path), 2, form.decimal)
-
-
-def _check_separator(path: Path, header: pd.Series, separator: str) -> None:
-    if len(header) > 1:
-        return
-    for other, name in ((";", "';'"), ("\t", "'\\t'"), ("|", "'|'"), (",", "','")):
-        if other != separator and other in header.iloc[0]:
-            raise ValueError(
-                f"{path} has a single column, {_short(header.iloc[0])!r}; if {name} separates its cells, give "
-                f"--separator {name}"
-            )
+    frame.columns = header
+    named = [name != "" for name in header]  # row labels are written without a name; they cannot be meant
+    return Table(frame.loc[:, named].reset_index(drop=True), str(path), 2, form.decimal)
 
 
 def write_table(columns: dict[str, Any], path: Path | None) -> None:
-    """Write a table: to stdout as CSV, or to a file, as Parquet where its name ends so."""
+    """Write a table: to stdout as CSV, or to a file in the format that its name says."""
     frame = _import_pandas().DataFrame(columns)
-    if path is not None and _is_parquet(path):
+    if _is_parquet(path):
         file = BytesIO()
         frame.to_parquet(file, engine="pyarrow", index=False)
         write(path, file.getvalue())

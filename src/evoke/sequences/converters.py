@@ -210,7 +210,8 @@ def _check_columns(df: Any, special: list[Any], target: Any) -> None:
     if isinstance(target, list) and not target:
         raise ValueError("target is an empty list; use None for no target")
     if not df.columns.is_unique:
-        raise ValueError(f"df has several columns with the same name: {df.columns[df.columns.duplicated()].unique().tolist()}")
+        repeated = df.columns[df.columns.duplicated()].unique().tolist()
+        raise ValueError(f"df has several columns with the same name: {repeated}")
     unhashable = [name for name in special if not isinstance(name, Hashable)]
     if unhashable:
         raise ValueError(f"sequence and target must be names of columns, target also a list, got {unhashable[0]!r}")

@@ -1,4 +1,4 @@
-"""Files that the command line writes: checked before the work, never left in halves."""
+"""Files that the command line reads and writes: checked before the work, written as a whole or not at all."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ import click
 
 from evoke.persistence.atomic import check_replaceable, replacing, temporary_beside
 
-__all__ = ["Source", "TableTarget", "Target", "check_folder", "check_target", "check_targets", "write"]
+__all__ = ["InputFile", "OutputFile", "TableFile", "check_folder", "check_target", "check_targets", "write"]
 
 
-class Source(click.Path):
+class InputFile(click.Path):
     """Name of a file to be read."""
 
     def __init__(self) -> None:
@@ -23,12 +23,12 @@ class Source(click.Path):
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         if value == "-":
-            self.fail("'-' is no name; stdin has the name /dev/stdin, './-' is a file of this name", param, ctx)
+            self.fail("'-' is not a file name: use /dev/stdin for stdin, ./- for a file called '-'", param, ctx)
         return super().convert(value, param, ctx)
 
 
-class Target(click.Path):
-    """Name of a file or folder to be written; neither nothing nor "-", which elsewhere means stdout."""
+class OutputFile(click.Path):
+    """Name of a file or folder to be written; neither empty nor "-", which means stdout elsewhere."""
 
     def __init__(self) -> None:
         super().__init__(path_type=Path)
@@ -37,12 +37,12 @@ class Target(click.Path):
         if value == "":
             self.fail("the name is empty", param, ctx)
         if value == "-":
-            self.fail("'-' is no name; the table goes to stdout by itself, './-' is a file of this name", param, ctx)
+            self.fail("'-' is not a file name: tables go to stdout anyway; use ./- for a file called '-'", param, ctx)
         return super().convert(value, param, ctx)
 
 
-class TableTarget(Target):
-    """Name of a table to be written, whose suffix says what it becomes; without one it is CSV."""
+class TableFile(OutputFile):
+    """Name of a table to be written, whose suffix says the format; without one it is CSV."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         path = super().convert(value, param, ctx)
@@ -54,11 +54,12 @@ class TableTarget(Target):
 def check_target(path: Path) -> Path:
     """The real path of a file to be written; fails now rather than after an hour of work."""
     try:
-        _check_old(path)  # by the name that was given: what /dev/stdout leads to may have no other
+        check_replaceable(path)
+        _check_not_open(path)
         real = Path(os.path.realpath(path))
         temporary = temporary_beside(real)
         temporary.touch(exist_ok=False)
-        temporary.unlink(missing_ok=True)  # another process may take it for one that was left behind
+        temporary.unlink()
     except OSError as error:
         raise click.ClickException(f"cannot write {path}: {error.strerror}") from None
     return real
@@ -67,7 +68,7 @@ def check_target(path: Path) -> Path:
 def check_targets(targets: dict[str, Path | None], inputs: Iterable[Path | None] = ()) -> list[Path | None]:
     """The real paths of several files to be written, by their options; none may be an input or another of them."""
     real = [None if path is None else check_target(path) for path in targets.values()]
-    taken = {Path(os.path.realpath(path)): "it is read" for path in inputs if path is not None}
+    taken = {Path(os.path.realpath(path)): "the command reads it" for path in inputs if path is not None}
     for option, path in zip(targets, real, strict=True):
         if path in taken:
             raise click.UsageError(f"{option} cannot be {targets[option]}: {taken[path]}")
@@ -77,7 +78,7 @@ def check_targets(targets: dict[str, Path | None], inputs: Iterable[Path | None]
 
 
 def check_folder(path: Path) -> Path:
-    """Make a folder, if there is none."""
+    """Make the folder if it does not exist."""
     try:
         path.mkdir(parents=True, exist_ok=True)
     except FileExistsError:
@@ -87,23 +88,15 @@ def check_folder(path: Path) -> Path:
     return path
 
 
-def _check_old(path: Path) -> None:
-    """What is there already must be a file that can be replaced."""
-    check_replaceable(path)
-    try:
-        old = os.stat(path)
-    except FileNotFoundError:
-        return
-    # /dev/stdout with stdout in a file: to replace that file would lose what is written through the open one
-    if any(os.path.samestat(old, other) for other in map(_open_file, range(256)) if other):
-        raise OSError(errno.EBUSY, "it is already open, as stdout or another redirection")
-
-
-def _open_file(descriptor: int) -> os.stat_result | None:
-    try:
-        return os.fstat(descriptor)
-    except OSError:  # closed
-        return None
+def _check_not_open(path: Path) -> None:
+    """Refuse /dev/stdout with stdout in a file: to replace the file would lose what is written to the open one."""
+    for descriptor in (1, 2):
+        try:
+            is_open = os.path.samestat(os.stat(path), os.fstat(descriptor))
+        except OSError:  # nothing is there yet, or stdout is closed
+            continue
+        if is_open:
+            raise OSError(errno.EBUSY, "it is already open, as stdout or stderr")
 
 
 def write(path: Path, content: str | bytes) -> None:

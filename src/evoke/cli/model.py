@@ -1,11 +1,11 @@
-"""Model files that the command line reads."""
+"""The model files of ``evoke fit``, which say which columns they read."""
 
 from __future__ import annotations
 
 from pathlib import Path
 from typing import Any
 
-from evoke.cli.columns import Columns
+from evoke.cli.roles import Columns
 
 __all__ = ["load_model"]
 
@@ -16,7 +16,7 @@ def load_model(path: Path) -> tuple[Any, Columns]:
     Raises
     ------
     ModelFileError
-        No model file, or one of a model that knows no columns.
+        Not a model file, or one whose model knows of no columns.
     """
     from evoke import ModelFileError, load
 

@@ -1,4 +1,4 @@
-"""How the command line speaks: errors and warnings in one line, quiet pipes."""
+"""Errors and warnings in one line each; a stdout that is full or closed."""
 
 from __future__ import annotations
 
@@ -7,24 +7,25 @@ import os
 import re
 import sys
 import warnings
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
 import click
 
-__all__ = ["Interrupted", "PoliteGroup", "few_warnings", "one_line_errors", "print_text"]
+__all__ = ["Interrupted", "OutermostGroup", "few_warnings", "one_line_errors", "print_text"]
 
 
 class Interrupted(click.ClickException):
-    """Ctrl-C, or SIGTERM, before a command was done; the message says what is kept."""
+    """Ctrl-C or SIGTERM before a command was done; the message says what is kept."""
 
-    exit_code = 130  # as shells have it
+    exit_code = 130  # as in shells
 
 
 @contextmanager
 def one_line_errors() -> Iterator[None]:
-    """What can go wrong without a fault of the program is told in one line, exit status 1; interrupts too, 130."""
+    """Report in one line what can fail without a fault of the program, exit status 1, and an interrupt, 130."""
     try:
         yield
     except KeyboardInterrupt:
@@ -33,31 +34,36 @@ def one_line_errors() -> Iterator[None]:
         raise click.ClickException(_in_one_line(error) or type(error).__name__) from None
 
 
-def _in_one_line(said: object) -> str:
-    """What the library says, in terms of the command line."""
-    return re.sub("pass (X_val and )?y_val", "hold out less with -p validation=0.2", " ".join(str(said).split()))
+def _in_one_line(message: object) -> str:
+    """A message of the library, in terms of the command line."""
+    return re.sub("pass (X_val and )?y_val", "hold out less with -p validation=0.2", " ".join(str(message).split()))
 
 
 @contextmanager
 def few_warnings() -> Iterator[None]:
-    """One line on stderr for each kind of warning: a solver may have the same to say of thousands of networks."""
-    with warnings.catch_warnings(record=True) as caught:
+    """Show the first warning of each kind at once and count the others: thousands of networks may have the same."""
+    counts: Counter[str] = Counter()
+
+    def show(message: Warning | str, category: type[Warning], *_: Any, **__: Any) -> None:
+        counts[category.__name__] += 1
+        if counts[category.__name__] == 1:
+            click.echo(f"{category.__name__}: {_in_one_line(message)}", err=True)
+
+    with warnings.catch_warnings():
         warnings.simplefilter("default")
         warnings.simplefilter("ignore", ResourceWarning)  # an interrupted import leaves files open
+        warnings.showwarning = show
         try:
             yield
         finally:
-            texts: dict[str, list[str]] = {}
-            for warning in caught:
-                texts.setdefault(warning.category.__name__, []).append(_in_one_line(warning.message))
-            for kind, said in texts.items():
-                more = f" (and {len(said) - 1} more of this kind)" if len(said) > 1 else ""
-                click.echo(f"{kind}: {said[0]}{more}", err=True)
+            for kind, count in counts.items():
+                if count > 1:
+                    click.echo(f"{kind}: {count - 1} more of this kind", err=True)
 
 
 @contextmanager
 def _stdout_errors() -> Iterator[None]:
-    """A reader of stdout that has gone away (``| head``) is no error worth a word, all else is."""
+    """A reader of stdout that has gone away (``| head``) needs no message, anything else does."""
     try:
         yield
     except OSError as error:
@@ -73,8 +79,8 @@ def print_text(text: str) -> None:
         click.echo(text, nl=False)
 
 
-class PoliteGroup(click.Group):
-    """The outermost group: Click itself writes help and version, and knows of no stdout that is full or closed."""
+class OutermostGroup(click.Group):
+    """Click writes help and version itself, and does not expect a stdout that is full or closed."""
 
     def main(self, *args: Any, **kwargs: Any) -> Any:
         """Run the command line."""

@@ -1,4 +1,4 @@
-"""Parameters of an estimator as options: ``-p name=value``."""
+"""Parameters of an estimator from options: ``-p name=value``."""
 
 from __future__ import annotations
 
@@ -9,15 +9,17 @@ from typing import Any
 
 import click
 
+from evoke.estimators.base import check_parameters
+
 __all__ = ["make_estimator"]
 
 # Constructor parameters that have an option of their own, or no meaning here.
 _ELSEWHERE = {
-    "random_state": "it is --seed",
-    "n_jobs": "it is --jobs",
-    "callbacks": "the command line has no callbacks but its own",
+    "random_state": "use --seed",
+    "n_jobs": "use --jobs",
+    "callbacks": "the command line has its own",
     "verbose": "progress is shown on a terminal",
-    "warm_start": "it is --checkpoint that goes on with a run",
+    "warm_start": "use --checkpoint to continue a run",
 }
 
 
@@ -35,10 +37,8 @@ def make_estimator(kind: type[Any], settings: tuple[str, ...], **own: Any) -> An
     Raises
     ------
     click.BadParameter
-        A name that is none, or a value that the estimator refuses.
+        An unknown name, or a value that the estimator refuses.
     """
-    from evoke.estimators.base import check_parameters
-
     parameters: dict[str, Any] = {}
     known = [name for name in kind().get_params() if name not in _ELSEWHERE]
     for setting in settings:
@@ -46,10 +46,10 @@ def make_estimator(kind: type[Any], settings: tuple[str, ...], **own: Any) -> An
         if not equals:
             raise _refusal(f"{setting!r} is not of the form name=value")
         if name in _ELSEWHERE:
-            raise _refusal(f"{name} cannot be set so: {_ELSEWHERE[name]}")
+            raise _refusal(f"{name} cannot be set with -p: {_ELSEWHERE[name]}")
         if name not in known:
             close = difflib.get_close_matches(name, known, n=1)
-            hint = f"did you mean {close[0]}?" if close else f"there are {', '.join(known)}"
+            hint = f"did you mean {close[0]}?" if close else f"it has {', '.join(known)}"
             raise _refusal(f"{kind.__name__} has no parameter {name!r}; {hint}")
         if name in parameters:
             raise _refusal(f"{name} is given twice")
@@ -63,7 +63,7 @@ def make_estimator(kind: type[Any], settings: tuple[str, ...], **own: Any) -> An
 
 
 def _value(text: str) -> Any:
-    """A literal of JSON or Python; what is none is text."""
+    """A literal of JSON or Python; anything else is text."""
     for read in (json.loads, ast.literal_eval):
         try:
             return read(text)

@@ -1,0 +1,135 @@
+"""The commands for one's own data, ``evoke fit``, ``predict``, ``generate`` and ``info``: options and help."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from evoke.cli.errors import few_warnings, one_line_errors
+from evoke.cli.figures import MOST_DRAWN
+from evoke.cli.paths import InputFile, OutputFile, TableFile
+
+__all__ = ["fit", "generate", "info", "predict"]
+
+
+class Separator(click.ParamType):  # type: ignore[type-arg] # generic in new versions of Click only
+    """A character between cells; a tab may be written as a backslash and a t."""
+
+    name = "character"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        value = "\t" if value == "\\t" else value
+        if len(value) != 1 or value.isalnum() or value in "\"'\n\r":
+            self.fail(f"{value!r} is not a character that can separate cells", param, ctx)
+        return value
+
+
+def _reading(command: Any) -> Any:
+    for option in (
+        click.option("--decimal", type=click.Choice([".", ","]), default=".", help="Decimal mark in CSV."),
+        click.option("--separator", type=Separator(), help="Character between the cells of CSV.",
+                     show_default="the one of , ; tab | that the header has most of"),
+    ):  # fmt: skip
+        command = option(command)
+    return command
+
+
+_OUT = click.option("-o", "--out", type=TableFile(), help="Write the table to this file: .csv, .tsv or .parquet.")
+_PLOT = click.option("--plot", type=OutputFile(), help="Draw the evolution to this file: FILE.png, .svg, ...")
+_PLOT_FIRST = click.option("--plot", type=OutputFile(),
+                           help=f"Draw the first {MOST_DRAWN} sequences to this file: FILE.png, .svg, ...")  # fmt: skip
+
+
+@click.command()
+@click.argument("data", type=InputFile())
+@click.option("-o", "--out", type=OutputFile(), required=True, help="Write the model to this file.")
+@click.option("--target", multiple=True, required=True, metavar="COL[,COL]", help="Columns to predict.")
+@click.option("--sequence", metavar="COL", help="Column that tells the sequences apart.")
+@click.option("--features", multiple=True, metavar="COL[,COL]", help="Columns to read, if not all others.")
+@click.option("--task", type=click.Choice(["classify", "regress", "forecast"]),
+              help="Predict labels, predict values, or continue a series. By default a target of text is classified.")
+@click.option("--per-sequence", is_flag=True, help="Learn one target per sequence, which all its rows repeat.")
+@click.option("-p", "settings", multiple=True, metavar="NAME=VALUE",
+              help="Parameter of the estimator: -p n_generations=100 -p readout=lssvm.")
+@click.option("--seed", type=click.IntRange(min=0), default=0, help="The same seed gives the same model.")
+@click.option("--jobs", "n_jobs", type=click.IntRange(min=1), default=1, help="Threads; the result is the same.")
+@click.option("--checkpoint", type=OutputFile(),
+              help="Save the run to this file every 10 generations, and continue from the file if it exists.")
+@_PLOT
+@_reading
+def fit(**arguments: Any) -> None:
+    """Learn from a table and write a model.
+
+    DATA is CSV with a header, or Parquet if the name ends in .parquet. Each row is a step. Rows with the same value of
+    --sequence are one sequence, in the order of the file; without it the whole table is one sequence. All columns but
+    the targets and --sequence are features and must be numbers. With --task forecast there are no features unless
+    --features names some.
+
+    Networks are judged on the last half of the sequences, or of the rows if there is only one sequence; to hold out
+    less, use -p validation=0.3. If the sequences are sorted by label, shuffle them first.
+
+    Ctrl-C ends the run early: the best network so far is written as the model, and the exit status is 130.
+
+    Missing values (empty cells, NA, NaN, null, None) are refused; the message names their rows. Row 1 of CSV is its
+    header.
+    """
+    with one_line_errors(), few_warnings():
+        from evoke.cli.fit import fit_model
+
+        fit_model(**arguments)
+
+
+@click.command()
+@click.argument("model", type=InputFile())
+@click.argument("data", type=InputFile())
+@_OUT
+@click.option("--decisions", is_flag=True, help="Add the decision values of a classifier.")
+@_PLOT_FIRST
+@_reading
+def predict(**arguments: Any) -> None:
+    """Predict with a model of "evoke fit".
+
+    Writes a table of predictions with the names of the targets, as CSV to stdout or to a file. It has one row for each
+    row of DATA, in the same order; if the model learned one target per sequence, it has one row for each sequence. A
+    forecaster predicts each row from those before it; to let it run freely, use "evoke generate".
+
+    The figure shows the predictions over time, and the targets too if DATA has them.
+    """
+    with one_line_errors(), few_warnings():
+        from evoke.cli.predict import predict_table
+
+        predict_table(**arguments)
+
+
+@click.command()
+@click.argument("model", type=InputFile())
+@click.option("--steps", type=click.IntRange(min=1), required=True, help="Number of steps to generate.")
+@click.option("--context", type=InputFile(), help="Table of the series to continue.")
+@click.option("--inputs", type=InputFile(),
+              help="Table of the external inputs at the generated steps, if the model has some.")
+@_OUT
+@_PLOT_FIRST
+@_reading
+def generate(**arguments: Any) -> None:
+    """Continue a series with a forecaster.
+
+    The forecaster reads its own output. It continues the series of --context, or each of its sequences if it has
+    several; without --context, the last series that the model was trained on. Writes one row per step, with the names
+    of the targets.
+    """
+    with one_line_errors(), few_warnings():
+        from evoke.cli.generate import generate_series
+
+        generate_series(**arguments)
+
+
+@click.command()
+@click.argument("model", type=InputFile())
+@click.option("--json", "as_json", is_flag=True, help="Everything, as JSON.")
+def info(**arguments: Any) -> None:
+    """Show what a model file holds."""
+    with one_line_errors():
+        from evoke.cli.info import describe_model
+
+        describe_model(**arguments)

@@ -1,0 +1,165 @@
+"""The roles of a table's columns: targets, features, and the one that tells sequences apart."""
+
+from __future__ import annotations
+
+import difflib
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+import click
+import numpy as np
+
+from evoke.cli.tables import Table, quoted
+from evoke.sequences.converters import RowGroups
+
+__all__ = [
+    "Columns", "check_labels", "check_washout", "choose_columns", "find", "guess_task", "one_per_sequence",
+    "target_values",
+]  # fmt: skip
+
+Array = np.ndarray[Any, Any]
+
+
+@dataclass(frozen=True)
+class Columns:
+    """Roles of columns; part of a model file, so that `predict` finds them again.
+
+    Attributes
+    ----------
+    targets, features : list of str
+    sequence : str or None
+        The column that says which sequence a row belongs to; None: the table is one sequence.
+    per_sequence : bool
+        Whether a target belongs to a sequence, not to a row.
+    booleans : list of str
+        Targets, among several to be classified, that are true or false and not 1 or 0.
+    """
+
+    targets: list[str]
+    features: list[str]
+    sequence: str | None
+    per_sequence: bool = False
+    booleans: list[str] = field(default_factory=list)
+
+    def as_dict(self) -> dict[str, Any]:
+        """The form in which a model file holds them."""
+        return asdict(self)
+
+    @property
+    def names(self) -> list[str]:
+        return [*self.targets, *self.features, *([self.sequence] if self.sequence is not None else [])]
+
+
+def find(table: Table, names: list[str]) -> list[str]:
+    """The names, all of which must be columns.
+
+    Raises
+    ------
+    ValueError
+        With the column that comes closest.
+    """
+    for name in names:
+        if name not in table.columns:
+            close = difflib.get_close_matches(name, table.columns, n=1)
+            hint = f"did you mean {close[0]!r}?" if close else f"it has {quoted(table.columns)}"
+            raise ValueError(f"{table.name} has no column {name!r}; {hint}")
+    return names
+
+
+def _listed(table: Table, values: tuple[str, ...], option: str) -> list[str]:
+    """Names in an option that may be given several times or hold several with commas between them."""
+    names = []
+    for value in values:
+        names += [value] if value in table.columns else value.split(",")
+    find(table, names)
+    repeated = sorted({name for name in names if names.count(name) > 1})
+    if repeated:
+        raise click.UsageError(f"{option} names {repeated[0]!r} twice")
+    return names
+
+
+def choose_columns(
+    table: Table, target: tuple[str, ...], features: tuple[str, ...], sequence: str | None, *, all_others: bool
+) -> Columns:
+    """The roles that the options give to the columns.
+
+    Parameters
+    ----------
+    all_others : bool
+        Whether all other columns are features if none are named.
+    """
+    targets = _listed(table, target, "--target")
+    if sequence is not None:
+        find(table, [sequence])
+    taken = [*targets, *([sequence] if sequence is not None else [])]
+    if sequence in targets:
+        raise click.UsageError(f"{sequence!r} cannot be both --target and --sequence")
+    chosen = _listed(table, features, "--features")
+    both = [name for name in chosen if name in taken]
+    if both:
+        raise click.UsageError(f"{both[0]!r} cannot be among --features: it is a target or tells the sequences apart")
+    if not features and all_others:
+        chosen = [name for name in table.columns if name not in taken]
+        if not chosen:
+            raise ValueError(f"{table.name} has no columns besides {quoted(taken)}, so there are no features")
+    return Columns(targets, chosen, sequence)
+
+
+def target_values(table: Table, columns: Columns) -> Array:
+    """Targets that are numbers, (n_rows,) or for several (n_rows, n_targets)."""
+    values = table.numbers(columns.targets, "text can be learned as a single target, with --task classify")
+    return values[:, 0] if len(columns.targets) == 1 else values
+
+
+def guess_task(table: Table, targets: list[str]) -> str:
+    """Targets that are not numbers are to be classified; with numbers the user has to choose."""
+    for name in targets:
+        if table.holds(name) == "numbers":
+            raise click.UsageError(
+                f"the target {name!r} holds numbers: choose --task classify, --task regress or --task forecast"
+            )
+    return "classify"
+
+
+def check_labels(table: Table, name: str, n_labels: int) -> None:
+    """Refuse labels that look like values, by the rule of `EvokeClassifier`, to which fractions in CSV are text.
+
+    Raises
+    ------
+    ValueError
+        Fractions that hardly repeat among `n_labels`.
+    """
+    if table.holds(name) == "numbers":
+        distinct = np.unique(table.numbers([name]))
+        if (distinct % 1 != 0).any() and len(distinct) > max(2, n_labels // 2):
+            raise ValueError(
+                f"{table.name}: the target {name!r} holds fractions that hardly repeat, which is a regression target: "
+                "use --task regress"
+            )
+
+
+def check_washout(table: Table, groups: RowGroups, washout: int) -> None:
+    """Refuse a washout that leaves nothing of a sequence, by its name."""
+    for name, rows in zip(groups.names, groups.rows, strict=True):
+        if len(rows) <= washout:
+            n_rows = f"{len(rows)} row{'' if len(rows) == 1 else 's'}"
+            which = f"its {n_rows}" if name is None else f"sequence {name!r}, which has {n_rows}"
+            raise ValueError(f"{table.name}: washout={washout} leaves nothing of {which}")
+
+
+def one_per_sequence(table: Table, groups: RowGroups, parts: list[Array], names: list[str]) -> Array:
+    """The target of each sequence, which all its rows must repeat.
+
+    Raises
+    ------
+    ValueError
+        Naming the sequence and the rows in which it changes.
+    """
+    for name, part, rows in zip(groups.names, parts, groups.rows, strict=True):
+        changes = (part != part[0]).reshape(len(part), -1).any(axis=1)
+        if changes.any():
+            raise ValueError(
+                f"{table.name}: --per-sequence needs one target per sequence, but {quoted(names)} changes within "
+                f"sequence {name!r}, at {table.rows(rows[changes])}"
+            )
+    return np.array([part[0] for part in parts])

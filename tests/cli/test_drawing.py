@@ -1,0 +1,96 @@
+"""Figures of evoke fit, predict and generate."""
+
+import sys
+
+import numpy as np
+import pytest
+
+pytest.importorskip("click")
+pytest.importorskip("rich")
+pytest.importorskip("pandas")
+
+from evoke import tasks
+from helpers.commands import QUICK, assert_one_line, floats, table
+
+
+def test_kinds_of_figures(here, data, tmp_path, monkeypatch):
+    pytest.importorskip("matplotlib")
+    fit = ["fit", data, "--target", "side", "--features", "step", "-o", tmp_path / "a.evk"]
+    assert_one_line(here(*fit, "--plot", tmp_path / "a.xyz"), 1, "not 'xyz'")
+    monkeypatch.setitem(sys.modules, "matplotlib.backend_bases", None)
+    assert_one_line(here(*fit, "--plot", tmp_path / "a.png"), 1, 'pip install "matplotlib>=3.8"')
+
+
+def test_a_free_run_is_drawn(here, data, series, tmp_path):
+    pytest.importorskip("matplotlib")
+    out = tmp_path / "model.evk"
+    here("fit", series, "--target", "y", "--task", "forecast", *QUICK, "-o", out)
+    for options in ([], ["--context", series]):
+        done = here("generate", out, "--steps", 9, *options, "--plot", tmp_path / "a.png")
+        assert (done.returncode, done.stderr) == (0, "")
+        assert done.stdout.count("\n") == 10
+        assert (tmp_path / "a.png").read_bytes().startswith(b"\x89PNG")
+        (tmp_path / "a.png").unlink()
+    here("fit", data, "--target", "place", "--task", "forecast", "--sequence", "walk", *QUICK, "-o", out)
+
+
+def test_free_runs_of_several_series_are_drawn(here, frame, data, drawn, tmp_path):
+    out, png = tmp_path / "model.evk", tmp_path / "a.png"
+    here("fit", data, "--target", "place", "--task", "forecast", "--sequence", "walk", *QUICK, "-o", out)
+    done = here("generate", out, "--steps", 9, "--context", data, "--plot", png)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert list(drawn) == ["00", "01", "02", "03", "04", "05"]  # of twelve
+    found, display = table(done.stdout), drawn["03"]
+    np.testing.assert_array_equal(display.generated[:, 0], floats(found.loc[found["walk"] == "03", "place"]))
+    np.testing.assert_array_equal(display.context[:, 0], frame.loc[frame["walk"] == "03", "place"])
+    assert png.read_bytes().startswith(b"\x89PNG")
+
+
+def test_labels_are_drawn_with_the_targets(here, frame, data, model, drawn, tmp_path):
+    done = here("predict", model, data, "--plot", tmp_path / "a.png")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert list(drawn) == ["00", "01", "02", "03", "04", "05"]
+    found, display = table(done.stdout), drawn["04"]
+    assert display.classes.tolist() == ["left", "right"]
+    of_walk = (frame["walk"] == "04").to_numpy()
+    assert display.predicted[:, 0].tolist() == (found["side"][of_walk] == "right").tolist()
+    assert display.true[:, 0].tolist() == (frame["side"][of_walk] == "right").tolist()
+    assert (tmp_path / "a.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_what_is_drawn_needs_no_targets(here, frame, data, model, drawn, tmp_path):
+    frame.drop(columns="side").to_csv(data, index=False)
+    done = here("predict", model, data, "--plot", tmp_path / "a.png")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert drawn["00"].true is None
+    frame.assign(side=frame["side"].where(frame["step"] > 0)).to_csv(data, index=False)
+    done = here("predict", model, data, "--plot", tmp_path / "a.png")
+    assert done.returncode == 0
+    assert done.stderr.startswith("Note: the targets are not drawn: ")
+    assert "'side'" in done.stderr
+    assert drawn["00"].true is None
+
+
+def test_values_are_drawn_with_the_targets(here, frame, data, series, drawn, tmp_path):
+    out, png = tmp_path / "model.evk", tmp_path / "a.png"
+    here("fit", data, "--target", "place,noise", "--task", "regress", "--features", "step", *QUICK, "-o", out)
+    found = table(here("predict", out, data, "--plot", png).stdout)
+    ((title, display),) = drawn.items()
+    assert title is None
+    assert display.names == ["place", "noise"]
+    np.testing.assert_array_equal(display.predicted, np.column_stack([floats(found[n]) for n in ("place", "noise")]))
+    np.testing.assert_array_equal(display.true, frame[["place", "noise"]])
+    here("fit", series, "--target", "y", "--task", "forecast", *QUICK, "-o", out)
+    found = table(here("predict", out, series, "--plot", png).stdout)
+    np.testing.assert_array_equal(drawn[None].predicted[:, 0], floats(found["y"]))
+    np.testing.assert_array_equal(drawn[None].true[:, 0], tasks.superimposed_sines(2, 80))
+
+
+def test_predictions_that_cannot_be_drawn(here, data, model, tmp_path):
+    pytest.importorskip("matplotlib")
+    here("fit", data, "--target", "end", "--sequence", "walk", "--features", "step", "--per-sequence", *QUICK,
+         "-o", tmp_path / "ends.evk")  # fmt: skip
+    done = here("predict", tmp_path / "ends.evk", data, "--plot", tmp_path / "a.png")
+    assert_one_line(done, 2, "--plot draws predictions over time")
+    assert_one_line(here("predict", model, data, "--plot", data), 2, "--plot cannot be", "the command reads it")
+    assert_one_line(here("predict", model, data, "--plot", tmp_path / "a.xyz"), 1, "not 'xyz'")
