@@ -54,13 +54,11 @@ def test_examples_run_in_their_order(path, capsys, monkeypatch, tmp_path):
         assert printed == "[1.] [-1.]\n[1.] [-1.]\n"  # as the comments beside it say
 
 
-def test_commands_for_own_data_run(tmp_path):
-    pytest.importorskip("click")
-    pytest.importorskip("matplotlib")
-    pytest.importorskip("pandas")
-    text = (ROOT / "README.md").read_text(encoding="utf-8")
-    section = text.split("## Your own data from the command line\n")[1].split("\n## ")[0]
-    script = "".join(re.findall(r"```sh\n(.*?)```", section, re.DOTALL))
+def test_the_manual_of_the_command_line_runs(tmp_path):
+    for package in ("click", "matplotlib", "pandas"):
+        pytest.importorskip(package)
+    text = (ROOT / "docs" / "guide" / "command_line.md").read_text(encoding="utf-8")
+    script = "".join(re.findall(r"```sh\n(.*?)```", text, re.DOTALL))
     python = 'evoke() { "$PYTHON" -m evoke "$@"; }\n'
     done = subprocess.run(
         ["sh", "-e", "-c", python + script], env=os.environ | {"PYTHON": sys.executable}, cwd=tmp_path,
@@ -70,9 +68,11 @@ def test_commands_for_own_data_run(tmp_path):
     sides, walks = ((tmp_path / name).read_text().splitlines() for name in ("sides.csv", "walks.csv"))
     assert len(sides) == len(walks) == 161
     assert sum(said.split(",")[1] == walk.split(",")[2] for said, walk in zip(sides, walks, strict=True)) > 150
-    assert done.stderr == "Note: the target 'side' is text, so it is classified.\n"
+    note = "Note: the target {!r} is text, so it is classified.\n".format
+    continued = "Note: continuing after generation 20 of 40.\n"
+    assert done.stderr == note("side") + note("end") + 2 * note("side") + continued
     assert len((tmp_path / "continued.csv").read_text().splitlines()) == 101
-    written = {"walks.evk", "series.evk", "expected.csv", "expected.png"}
+    written = {"walks.evk", "series.evk", "decisions.csv", "expected.csv", "expected.png", "continued.png", "sines.png"}
     assert written <= {path.name for path in tmp_path.iterdir()}
 
 
