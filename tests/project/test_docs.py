@@ -15,7 +15,8 @@ import readme_tables
 ROOT = readme_tables.ROOT
 DOCUMENTS = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")]
 # Their Python blocks are a program; what cannot run here is marked as py.
-EXAMPLES = [path for path in DOCUMENTS if "```python\n" in path.read_text(encoding="utf-8")]
+README = ROOT / "README.md"
+EXAMPLES = [path for path in DOCUMENTS if path != README and "```python\n" in path.read_text(encoding="utf-8")]
 
 
 def names(paths):
@@ -27,6 +28,15 @@ def example(path):
     return pytest.param(path, id=str(path.relative_to(ROOT)), marks=[pytest.mark.realdata] * real_data)
 
 
+def python_blocks(text):
+    return re.findall(r"```python\n(.*?)```", text, re.DOTALL)
+
+
+def announced(program):
+    """What the comments after `print` say that it prints."""
+    return re.findall(r"^print\(.*\)  # (.*?)(?=: |$)", program, re.MULTILINE)
+
+
 @pytest.mark.parametrize("path", [example(path) for path in EXAMPLES])
 @pytest.mark.filterwarnings("ignore:::aeon", "ignore:::numba")
 def test_examples_run_in_their_order(path, capsys, monkeypatch, tmp_path):
@@ -35,23 +45,27 @@ def test_examples_run_in_their_order(path, capsys, monkeypatch, tmp_path):
         if re.search(rf"^(import|from) {package}\b", text, re.MULTILINE):
             pytest.importorskip(package)
     monkeypatch.chdir(tmp_path)
-    program = "\n".join(re.findall(r"```python\n(.*?)```", text, re.DOTALL))
+    program = "\n".join(python_blocks(text))
     namespace = {}
     exec(compile(program, path.name, "exec"), namespace)
     printed = capsys.readouterr().out
     lines = printed.splitlines()
     assert len(lines) >= program.count("print(")
     if path.parent.name == "guide":
-        for expected in re.findall(r"^print\(.*\)  # (.*?)(?=: |$)", program, re.MULTILINE):
-            assert expected in lines  # what the comment behind a print says
+        assert set(announced(program)) <= set(lines)
     if path.name == "tutorial.md":
         assert printed == "".join(re.findall(r"```python\n[^`]*```\n\n```\n(.*?)```", text, re.DOTALL))
-    if path.name == "README.md":
-        assert printed.startswith("1.0\n1000\n")  # the long strings that the text speaks of
-        assert "\nTrue\n25\n" in printed  # what is loaded says the same; the run ends where it was to end
-        assert list(tmp_path.iterdir()) == []
     if path.name == "reproduction.md":
         assert printed == "[1.] [-1.]\n[1.] [-1.]\n"  # as the comments beside it say
+
+
+@pytest.mark.parametrize("number", range(3))
+def test_each_example_of_the_readme_runs_alone(number, capsys, monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    program = python_blocks(README.read_text(encoding="utf-8"))[number]
+    exec(compile(program, README.name, "exec"), {})
+    assert capsys.readouterr().out.splitlines() == announced(program)
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_the_manual_of_the_command_line_runs(tmp_path):
