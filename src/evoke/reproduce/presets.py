@@ -7,7 +7,7 @@ from typing import Any
 __all__ = ["PRESETS", "SINES_PRESETS", "anbncn_parameters", "sines_parameters"]
 
 # The paper's values (section 3.1). The paper does not give the size of the population, the credit, the error used as
-# fitness or the criterion for a burst; these were chosen with the seeds 1000..1023 (tables in docs/reproduction.md).
+# fitness or the criterion for a burst; these were chosen with the seeds 1000..1023 (tables in docs/ablations.md).
 # gamma = 1/4 is its "standard deviation 2.0" in the SVM program that it used.
 PAPER: dict[str, Any] = {
     "n_cells": 5,
@@ -27,7 +27,7 @@ PAPER: dict[str, Any] = {
 }
 
 # Large weights saturate gates and cells: a counter then moves by exactly one per symbol and never leaks, so that what
-# holds for n <= 10 also holds for long strings. Chosen with the seeds 1000..1023 (table in docs/reproduction.md); the
+# holds for n <= 10 also holds for long strings. Chosen with the seeds 1000..1023 (tables in docs/ablations.md); the
 # seeds of the results, 0..19, were not used for the choice.
 TUNED: dict[str, Any] = {
     **PAPER,
@@ -42,7 +42,7 @@ TUNED: dict[str, Any] = {
 PRESETS: dict[str, dict[str, Any]] = {"paper": PAPER, "tuned": TUNED}
 
 # The paper's values (section 3.2) with its 3000 evaluations. The paper does not give the values after the blank line;
-# they were chosen with seeds from 1000 on (bench/studies/ablation_sines.py, tables in docs/reproduction.md). The
+# they were chosen with seeds from 1000 on (bench/studies/ablation_sines.py, tables in docs/ablations.md). The
 # validation is a free run like the test: networks selected by their one-step predictions drift away in a free run.
 PAPER_SINES: dict[str, Any] = {
     "n_cells": 10,
