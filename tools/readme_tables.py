@@ -41,7 +41,7 @@ def quartiles(values: Iterable[float]) -> str:
 
 def versions(config: dict[str, Any]) -> str:
     packages = ", ".join(f"{k} {v}" for k, v in config["packages"].items() if v and k in ("numpy", "scikit-learn"))
-    return f"evoke {config['evoke']}, Python {config['python']}, {packages}, {config['simd']['used']} kernels"
+    return f"evoke {config['evoke']}, Python {config['python']}, {packages}, instruction set {config['simd']['used']}"
 
 
 def seeds_of(result: dict[str, Any]) -> str:
@@ -215,14 +215,13 @@ def bench_cell(value: Any) -> str:
     return f"{value:.3g}" if isinstance(value, float) else str(value)
 
 
-def bench(group: str) -> Callable[[], str]:
+def bench(group: str, n_tables: int) -> Callable[[], str]:
     def table() -> str:
         record = load("benchmarks")
         group_of = record["benchmarks"][group]
         parts = [
             f"{t['title']}:\n\n{markdown(t['rows'][0], (map(bench_cell, row.values()) for row in t['rows']))}"
-            for t in group_of["tables"]
-            if t["rows"]
+            for t in group_of["tables"][:n_tables]
         ]
         machine = record["machine"]
         return "\n".join(parts) + (
@@ -241,44 +240,6 @@ def newton() -> str:
         tables = load(record)["benchmarks"]["ideas"]["tables"]
         rows += [[name, *map(bench_cell, row.values())] for row in tables[1]["rows"]]
     return markdown(["Newton steps", *tables[1]["rows"][0]], rows)
-
-
-def before_and_after(before: str, after: str, wanted: Iterable[tuple[str, str, str]]) -> str:
-    """Times of the same problems in the benchmarks of two commits: of groups, under a label, in a column."""
-    records = [load(name)["benchmarks"] for name in (before, after)]
-    rows = [
-        [f"{label}: {old['problem']}", bench_cell(old[column]), bench_cell(new[column])]
-        for group, label, column in wanted
-        for old, new in zip(*(record[group]["tables"][0]["rows"] for record in records), strict=True)
-    ]
-    return markdown(["problem", "before", "after"], rows)
-
-
-def solver_before() -> str:
-    wanted = (
-        ("evaluation", "evaluation", "ms (processor)"), ("svc", "core", "core, ms"), ("svc", "SVC", "evoke, ms"),
-    )  # fmt: skip
-    return before_and_after("bench-5e65af6", "bench-aedbb70", wanted)
-
-
-def kernels_before() -> str:
-    """Forward passes, evaluations and machines, without and with packs under way at a time and aligned arrays."""
-    before, after = "bench-c4d435d", "bench-kernels"
-    wanted = (("evaluation", "evaluation", "ms (processor)"), ("svc", "SVC", "evoke, ms"))
-    rows = before_and_after(before, after, wanted)
-    old, new = (load(name)["benchmarks"]["lstm"]["tables"] for name in (before, after))
-    forward = [
-        [table["title"], bench_cell(one(table, "evoke")["ms"]), *(bench_cell(one(other, name)["ms"]) for name in OURS)]
-        for table, other in zip(old, new, strict=True)
-    ]
-    return markdown(["forward pass, ms", "before", "after", "after, single precision"], forward) + "\n" + rows
-
-
-OURS = ("evoke, float64", "evoke, float32")
-
-
-def one(table: dict[str, Any], name: str) -> dict[str, Any]:
-    return next(row for row in table["rows"] if row[""] == name)
 
 
 # ---------------------------------------------------------------- real data
@@ -345,7 +306,8 @@ def sunspots_free() -> str:
     ) + real_data_notes("sunspots")
 
 
-BENCHMARKS = ("evaluation", "ideas", "breakdown", "svc", "simd", "threads", "memory", "sines", "backends")
+# Groups of `bench/run.py`, and how many of their tables the documents show; docs/benchmarks.md has all of them.
+BENCHMARKS = {"evaluation": 1, "ideas": 2, "breakdown": 1, "simd": 1, "threads": 1, "backends": 2}
 
 TABLES: dict[str, Callable[[], str]] = {
     "thundersvm-gpu": thundersvm_gpu,
@@ -366,9 +328,7 @@ TABLES: dict[str, Callable[[], str]] = {
     "sunspots-one-step": sunspots_one_step,
     "sunspots-free": sunspots_free,
     "newton": newton,
-    "solver-before": solver_before,
-    "kernels-before": kernels_before,
-    **{f"bench-{group}": bench(group) for group in BENCHMARKS},
+    **{f"bench-{group}": bench(group, n_tables) for group, n_tables in BENCHMARKS.items()},
 }
 
 
