@@ -2,6 +2,7 @@
 
 import os
 import re
+import runpy
 import subprocess
 import sys
 from pathlib import Path
@@ -110,6 +111,38 @@ def test_a_table_that_was_changed_is_found(monkeypatch, tmp_path, capsys):
 def test_links_lead_to_files(path):
     for link in re.findall(r"\]\((?!https?:)([^)#]+)[^)]*\)", path.read_text(encoding="utf-8")):
         assert (path.parent / link).exists(), link
+
+
+INSIDE = [ROOT / "CONTRIBUTING.md", ROOT / "docs" / "design.md", ROOT / "docs" / "performance.md"]
+
+
+def named_places(text):
+    """Files that a text names in backticks, and the names that it says are in them: `file: name, Class.name`."""
+    for path, things in re.findall(r"`([\w./-]+\.(?:py|pyx|pxd|c|h|md|toml|build|txt|rst|json|sh))(?:: ([^`]+))?`", text):
+        yield path, [thing.strip().split(".")[-1] for thing in things.split(",") if things]
+
+
+@pytest.mark.parametrize("path", INSIDE, ids=names(INSIDE))
+def test_places_in_the_code_exist(path):
+    for file, things in named_places(path.read_text(encoding="utf-8")):
+        found = [folder / file for folder in (ROOT, ROOT / "src" / "evoke") if (folder / file).exists()]
+        assert found, file
+        source = found[0].read_text(encoding="utf-8")
+        for thing in things:
+            assert re.search(rf"\b{re.escape(thing)}\b", source), f"{thing} is not in {file}"
+
+
+def test_contributing_has_every_room_and_the_floors_of_the_layers():
+    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    tree = set(text.split("## Where things are\n\n```\n")[1].split("```")[0].split())
+    rooms = {path.name + "/" * path.is_dir() for path in (ROOT / "src" / "evoke").iterdir()}
+    rooms = {room for room in rooms if room.endswith((".py", "/")) and not room.startswith("__")}
+    assert rooms <= tree
+    folders = {path.name for path in (ROOT / "tests").iterdir() if path.is_dir()} - {"__pycache__"}
+    assert folders <= {re.sub(r"^_|\.py$|/$", "", room) for room in tree}
+    floors = [set(re.findall(r"`(\w+)`", line)) for line in re.findall(r"^\d+\. (`.*)$", text, re.MULTILINE)]
+    layers = runpy.run_path(str(ROOT / "tests" / "project" / "test_layers.py"))["FLOORS"]
+    assert floors[: len(layers)] == [floor - {"_version"} for floor in layers]
 
 
 @pytest.mark.parametrize("path", sorted(readme_tables.RESULTS.glob("*.json")), ids=lambda path: path.name)
