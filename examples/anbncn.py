@@ -2,7 +2,7 @@
 Learn a^n b^n c^n and look at the cells
 =======================================
 
-The paper's first experiment: a network reads strings of as many a as b as c, and says at every step which symbols may
+The paper's first experiment: a network reads strings of equally many a, b and c, and says at every step which symbols may
 follow. It is trained on n = 1..10 and must count to go beyond.
 """
 
@@ -15,9 +15,9 @@ print(f"{model.n_evaluations_} networks in {len(model.history_)} generations, er
 print(f"accepted: all strings up to n = {tasks.anbncn_accepted(model, 300)} (of those up to 300)")
 
 # %%
-# The activations of the cells in the parts of a string of n = 20, twice as long as any of the training: from the least
-# to the greatest. A cell that hardly moves within a part says which part is being read; the count is kept in the
-# states behind the output gates, and shows where one lets it out.
+# The range of each cell's activation in the three parts of a string of n = 20, twice as long as any in the training. A
+# cell that hardly moves within a part says which part is being read. The count is kept in the states; it shows where
+# an output gate lets it out.
 n = 20
 phi = model.transform(tasks.anbncn([n])[0])[0]
 for cell in range(model.n_cells):

@@ -3,7 +3,7 @@ Who is speaking? Japanese Vowels
 ================================
 
 Nine men say two vowels; an utterance is 7 to 29 frames of 12 cepstrum coefficients. 270 utterances to learn from, 370
-to be told apart. The data are part of the package aeon. ``bench/studies/real_data.py`` compares other methods on them.
+to recognise. The data are part of the package aeon. ``bench/studies/real_data.py`` compares other methods on them.
 
 The site shows this program without running it, as the data are elsewhere. When it was run it said::
 
@@ -47,9 +47,9 @@ X, X_test = ([(x - frames.mean(axis=0)) / frames.std(axis=0) for x in part] for 
 print(f"{len(X)} and {len(X_test)} utterances of {min(map(len, X_test))} to {max(map(len, X_test))} frames")
 
 # %%
-# One label an utterance is read off its last frame. A hundred cells with small weights and a forget bias for a memory
-# of some eight frames. One generation takes the best of 16 random networks: here evolution fits what is held out better
-# and the test no better. A quarter of the utterances judges the networks; `refit` trains the readout of the best once
+# The one label of an utterance is read off its last frame. A hundred cells with small weights and a forget bias for a memory
+# of some eight frames. One generation takes the best of 16 random networks: here evolution fits the held-out part better,
+# but not the test. A quarter of the utterances judges the networks; `refit` trains the readout of the best once
 # more, on all of them.
 model = EvokeClassifier(
     n_cells=100, cell="evolino", gate_bias=(0.0, 2.0, 0.0), weight_range=0.1, n_generations=1, subpopulation_size=8,

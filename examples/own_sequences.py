@@ -4,8 +4,8 @@ Sequences of your own
 
 Sequences of different lengths in a list, a label for every step, and a search for parameters with scikit-learn.
 
-The task: a walk of steps up and down, about which the model shall say at every step whether it is above its start. No
-window of fixed width can tell, for what matters may be any number of steps back.
+The task: a walk goes up and down, and at every step the model says whether it is above its start. No window of fixed
+width can tell, because what matters may be any number of steps back.
 """
 
 import numpy as np
@@ -36,10 +36,10 @@ for settings, score in zip(search.cv_results_["params"], search.cv_results_["mea
     print(f"{score:.3f}  {settings}")
 
 # %%
-# Sequences that it has not seen, of the lengths that it has; then longer and longer ones, two hundred of each, beside
-# the share of the more frequent label. The count that these few generations found is not exact, and its errors add up:
-# the share of right answers falls along the walk, and after some 150 steps it is that of guessing. To do well at the
-# lengths of the training is no promise for ten times as many; ``anbncn.py`` has a task in which the counting is exact.
+# New sequences of the lengths that it has seen; then longer and longer ones, two hundred of each, beside the share of
+# the more frequent label. The count that these few generations found is not exact, and its errors add up: the share of
+# right answers falls along the walk, and after some 150 steps it is that of guessing. Doing well at the lengths of the
+# training promises nothing for ten times as many; ``anbncn.py`` has a task in which the counting is exact.
 model = search.best_estimator_
 print(f"unseen: {model.score(X[40:], y[40:]):.3f} of the steps right")
 right = {}

@@ -1,9 +1,9 @@
 """
-Go on with two superimposed sines
-=================================
+Continue two superimposed sines
+===============================
 
-The paper's second experiment: a network is told 700 steps of sin(0.2 t) + sin(0.311 t), then feeds on its own output
-for 300 more.
+The paper's second experiment: a network reads 700 steps of sin(0.2 t) + sin(0.311 t), and then its own output for 300
+more.
 """
 
 from evoke import EvokeForecaster, tasks
@@ -19,7 +19,7 @@ print(f"summed squared error over {len(to_come)} steps: {((generated - to_come) 
 print(f"normalised root mean squared error: {tasks.nrmse(to_come, generated):.2g}")
 
 # %%
-# On and on: the error after 10,000 steps more is that of a phase that drifts.
+# Much further: after 10,000 steps the error is that of a phase that drifts.
 longer = tasks.superimposed_sines(2, split.validation_end + 10_000)[split.validation_end :]
 print(f"after 10,000 steps: {tasks.nrmse(longer[-300:], model.generate(10_000)[-300:]):.2g}")
 

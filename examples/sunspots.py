@@ -2,7 +2,7 @@
 Yearly sunspot numbers
 ======================
 
-The numbers from 1700 to 1920 to learn from; the years since, one year ahead, and two cycles on the network's own
+Learn from the numbers from 1700 to 1920; forecast the years since, one year ahead, and two cycles on the network's own
 output. The series is part of the package statsmodels. ``bench/studies/real_data.py`` compares other methods on it.
 
 The site shows this program without running it, as the data are elsewhere. When it was run it said::
@@ -36,7 +36,7 @@ known = series[years <= 1920]
 
 # %%
 # The series is short and noisy: few cells and linear weights. Readouts are judged on the years that they are trained on
-# (``y_val``), for of 221 none can be spared.
+# (``y_val``), because of 221 none can be spared.
 model = EvokeForecaster(
     n_cells=5, cell="lstm", readout="pinv", feedback_scale=1.0, mutation_scale=1e-3, n_generations=15,
     subpopulation_size=10, n_trials=3, washout=12, random_state=0,

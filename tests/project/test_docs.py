@@ -118,7 +118,8 @@ INSIDE = [ROOT / "CONTRIBUTING.md", ROOT / "docs" / "design.md", ROOT / "docs" /
 
 def named_places(text):
     """Files that a text names in backticks, and the names that it says are in them: `file: name, Class.name`."""
-    for path, things in re.findall(r"`([\w./-]+\.(?:py|pyx|pxd|c|h|md|toml|build|txt|rst|json|sh))(?:: ([^`]+))?`", text):
+    endings = "py|pyx|pxd|c|h|md|toml|build|txt|rst|json|sh"
+    for path, things in re.findall(rf"`([\w./-]+\.(?:{endings}))(?:: ([^`]+))?`", text):
         yield path, [thing.strip().split(".")[-1] for thing in things.split(",") if things]
 
 
