@@ -48,7 +48,7 @@ realdata: wheel ## install the wheel with the packages of real data into .venv-r
 	sh tools/realdata.sh $(PYTHON) $(REALDATA)
 
 pytest: installed ## install evoke into .venv-test and run the Python tests (ARGS="-k svm" goes to pytest)
-	$(IN_TEST) python -m pytest -m "not realdata" $(ARGS)
+	$(IN_TEST) python -m pytest -n auto --dist loadgroup -m "not realdata" $(ARGS)
 
 coverage: installed ## lines of src/evoke that the Python tests run, in subprocesses too; fails below 95 %
 	$(IN_TEST) python $(PIP) 'coverage>=7.10' 'pytest-cov>=7'

@@ -23,6 +23,8 @@ from evoke.exceptions import WorkerLostError
 from evoke.reproduce import _anbncn as grammar
 from evoke.reproduce import _sines as waves
 
+pytestmark = pytest.mark.xdist_group("distributed")  # one process, as starting a cluster takes seconds
+
 GENERATIONS = 4
 SMALL = {"n_cells": 3, "subpopulation_size": 16, "n_generations": GENERATIONS, "random_state": 0}
 
