@@ -1,14 +1,14 @@
 """Enforced SubPopulations (ESP): coevolution of network components by ask and tell (paper, section 2)."""
 
 from collections.abc import Mapping
-from numbers import Integral, Real
 
 import numpy as np
 from numpy.random import PCG64, Generator, RandomState, SeedSequence
 
 from evoke._core.mutation import add_cauchy
-from evoke._validation.arrays import to_array, to_float
-from evoke._validation.parameters import MOST, MOST_SCALE
+from evoke._validation.arrays import check_dimensions, check_shape, not_finite, to_array, to_float, to_real
+from evoke._validation.errors import ParameterError, refusal
+from evoke._validation.parameters import MOST_SCALE, check_choice, check_integer, check_positive, is_sequence
 from evoke.persistence.values import register
 
 # Numbers in the genomes of a generation, which `ask` gives in one piece: 16 GiB.
@@ -18,38 +18,6 @@ _MOST_GENERATIONS = 2**62
 
 # First word of the spawn key (purpose, generation, subpopulation) of every random stream.
 _INITIAL, _ASSEMBLY, _MUTATION, _BURST = range(4)
-
-
-def _check_integer(name, value, minimum, maximum=None):
-    if not isinstance(value, Integral) or isinstance(value, bool):
-        raise TypeError(f"{name} must be an integer, got {value!r}")
-    if value < minimum:
-        raise ValueError(f"{name} must be at least {minimum}, got {value!r}")
-    if maximum is not None and value > maximum:
-        raise ValueError(f"{name} must be at most {maximum}, got {value!r}")
-    return int(value)
-
-
-def _check_array(name, value, shape=None, kinds="biuf"):
-    """The value as an array of these kinds of numbers, of this shape or of one dimension."""
-    array = to_array(value, name)
-    if array.size and array.dtype.kind not in kinds:
-        raise ValueError(f"{name} must hold {'integers' if kinds == 'iu' else 'real numbers'}, got {value!r}")
-    if array.ndim != 1 if shape is None else array.shape != shape:
-        raise ValueError(f"{name} must {'be 1-D' if shape is None else f'have shape {shape}'}, got {array.shape}")
-    return array
-
-
-def _check_scale(name, value):
-    if not isinstance(value, Real) or isinstance(value, bool):
-        raise TypeError(f"{name} must be a number, got {value!r}")
-    if isinstance(value, np.floating):
-        value = float(value)  # single precision does not hold the limit
-    if not 0 < value < np.inf:
-        raise ValueError(f"{name} must be positive and finite, got {value!r}")
-    if value > MOST_SCALE[name]:
-        raise ValueError(f"{name} must be at most {MOST_SCALE[name]:g}, got {value!r}")
-    return float(value)
 
 
 def _check_entropy(random_state):
@@ -63,8 +31,18 @@ def _check_entropy(random_state):
     elif isinstance(random_state, RandomState):
         words = random_state.randint(2**32, size=4, dtype=np.uint32)
     else:
-        return _check_integer("random_state", random_state, 0)
+        return check_integer("random_state", random_state, 0)
     return int.from_bytes(words.astype("<u4").tobytes(), "little")
+
+
+def _check_ranges(weight_range, n):
+    """The ranges of n subpopulations, from one for all or from one for each."""
+    if not is_sequence(weight_range):
+        return (check_positive("weight_range", weight_range),) * n
+    if len(weight_range) != n:
+        raise refusal("weight_range", f"be one number or one per subpopulation ({n})", weight_range)
+    most = MOST_SCALE["weight_range"]
+    return tuple(check_positive(f"weight_range[{i}]", value, most) for i, value in enumerate(weight_range))
 
 
 class ESP:
@@ -145,32 +123,24 @@ class ESP:
         weight_range=5.0,
         random_state=None,
     ):
-        if np.ndim(lengths) != 1 or len(lengths) == 0:
-            raise ValueError(f"lengths must be a sequence of at least one integer, got {lengths!r}")
-        self.lengths = tuple(_check_integer("lengths", length, 1) for length in lengths)
-        self.subpopulation_size = _check_integer(
-            "subpopulation_size", subpopulation_size, 2, MOST["subpopulation_size"]
-        )
-        self.n_trials = _check_integer("n_trials", n_trials, 1, MOST["n_trials"])
+        if not is_sequence(lengths) or len(lengths) == 0:
+            raise refusal("lengths", "be a sequence of at least one integer", lengths)
+        self.lengths = tuple(check_integer(f"lengths[{i}]", length, 1) for i, length in enumerate(lengths))
+        self.subpopulation_size = check_integer("subpopulation_size", subpopulation_size, 2)
+        self.n_trials = check_integer("n_trials", n_trials, 1)
         n_numbers = sum(self.lengths) * self.subpopulation_size * self.n_trials
         if n_numbers >= _MOST_NUMBERS:
-            raise ValueError(
+            raise ParameterError(
                 f"subpopulation_size={self.subpopulation_size} times n_trials={self.n_trials} times the sum of lengths "
                 f"{sum(self.lengths)} (with n_cells it grows as their square) must be less than {_MOST_NUMBERS}, "
                 f"got {n_numbers}; lower one of them"
             )
-        self.mutation_scale = _check_scale("mutation_scale", mutation_scale)
-        self.burst_patience = None if burst_patience is None else _check_integer("burst_patience", burst_patience, 1)
-        self.burst_scale = self.mutation_scale if burst_scale is None else _check_scale("burst_scale", burst_scale)
-        if not isinstance(credit, str) or credit not in ("best", "mean"):
-            raise ValueError(f"credit must be 'best' or 'mean', got {credit!r}")
+        self.mutation_scale = check_positive("mutation_scale", mutation_scale)
+        self.burst_patience = None if burst_patience is None else check_integer("burst_patience", burst_patience, 1)
+        self.burst_scale = self.mutation_scale if burst_scale is None else check_positive("burst_scale", burst_scale)
+        check_choice("credit", credit, ("best", "mean"))
         self.credit = credit
-        ranges = [weight_range] * len(self.lengths) if np.ndim(weight_range) == 0 else list(weight_range)
-        if len(ranges) != len(self.lengths):
-            raise ValueError(
-                f"weight_range must be one number or one per subpopulation ({len(self.lengths)}), got {weight_range!r}"
-            )
-        self.weight_range = tuple(_check_scale("weight_range", value) for value in ranges)
+        self.weight_range = _check_ranges(weight_range, len(self.lengths))
 
         self._entropy = _check_entropy(random_state)
         self.n_networks = self.subpopulation_size * self.n_trials
@@ -232,7 +202,9 @@ class ESP:
         """
         if self._assembly is None:
             raise ValueError("tell was called before ask")
-        fitness = to_float(_check_array("fitness", fitness, (self.n_networks,)), "fitness").copy()
+        fitness = to_real(fitness, "fitness")
+        check_shape(fitness, "fitness", (self.n_networks,))
+        fitness = to_float(fitness, "fitness").copy()
         fitness[np.isnan(fitness)] = np.inf
 
         self._remember(fitness)
@@ -289,13 +261,11 @@ class ESP:
         Raises
         ------
         ValueError
-            If keys are missing or unknown, a parameter differs, or a value cannot be right.
-        TypeError
-            If a value has the wrong type. Nothing is changed in either case.
+            If keys are missing or unknown, a parameter differs, or a value cannot be right. Nothing is changed.
         """
         current = self.state_dict()
         if not isinstance(state, Mapping):
-            raise TypeError(f"state must be a mapping, as state_dict gives it, got {state!r}")
+            raise refusal("state", "be a mapping, as state_dict gives it", state)
         if set(state) != set(current):
             missing, unknown = sorted(set(current) - set(state)), sorted(set(state) - set(current))
             raise ValueError(f"state has the wrong keys: missing {missing}, unknown {unknown}")
@@ -305,29 +275,30 @@ class ESP:
                 raise ValueError(f"state[{name!r}] is {state[name]!r}, but this object has {value!r}")
 
         n_best = sum(self.lengths)
-        best_fitness = float(_check_array("state['best_fitness']", state["best_fitness"], (), "iuf"))
+        best_fitness = to_real(state["best_fitness"], "state['best_fitness']", "iuf")
+        check_shape(best_fitness, "state['best_fitness']", ())
+        best_fitness = float(best_fitness)
         if np.isnan(best_fitness):
             raise ValueError("state['best_fitness'] must not be NaN")
         arrays = {}
-        for name, shape, kinds in (
-            ("weights", (n_best * self.subpopulation_size,), "iuf"),
-            ("best", (n_best if best_fitness < np.inf else 0,), "iuf"),
-            ("bursts", None, "iu"),
-        ):
-            arrays[name] = _check_array(f"state[{name!r}]", state[name], shape, kinds)
-        for name in ("weights", "best"):
+        for name, size in (
+            ("weights", n_best * self.subpopulation_size), ("best", n_best if best_fitness < np.inf else 0)
+        ):  # fmt: skip
+            arrays[name] = to_real(state[name], f"state[{name!r}]", "iuf")
+            check_shape(arrays[name], f"state[{name!r}]", (size,))
             if not np.isfinite(arrays[name]).all():
-                raise ValueError(f"state[{name!r}] must be finite")
+                raise not_finite(arrays[name], f"state[{name!r}]")
+        arrays["bursts"] = to_real(state["bursts"], "state['bursts']", "iu")
+        check_dimensions(arrays["bursts"], "state['bursts']", 1)
         counts = {}
         for name, most in (
             ("entropy", None), ("generation", _MOST_GENERATIONS), ("asked", 1), ("stagnation", _MOST_GENERATIONS)
         ):  # fmt: skip
             value = to_array(state[name], f"state[{name!r}]")
-            if value.shape != ():
-                raise TypeError(f"state[{name!r}] must be an integer, got {state[name]!r}")
-            counts[name] = _check_integer(f"state[{name!r}]", value.item(), 0, most)
-        for burst in arrays["bursts"].tolist():
-            _check_integer("state['bursts']", burst, 0, _MOST_GENERATIONS)
+            number = state[name] if value.ndim else value.item()  # a model file has arrays of no axis
+            counts[name] = check_integer(f"state[{name!r}]", number, 0, most)
+        for i, burst in enumerate(arrays["bursts"].tolist()):
+            check_integer(f"state['bursts'][{i}]", burst, 0, _MOST_GENERATIONS)
 
         self._entropy = counts["entropy"]
         self.generation = counts["generation"]

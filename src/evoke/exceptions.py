@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from sklearn.exceptions import ConvergenceWarning
 
-__all__ = ["ModelFileError", "SolverWarning", "WorkerLostError"]
+from evoke._validation.errors import ParameterError
+
+__all__ = ["ModelFileError", "ParameterError", "SolverWarning", "WorkerLostError"]
 
 
 class SolverWarning(ConvergenceWarning):

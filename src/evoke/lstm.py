@@ -4,7 +4,9 @@ import itertools
 import numpy as np
 
 from evoke._core import lstm as core
-from evoke._validation.arrays import to_array
+from evoke._validation.arrays import check_dimensions, check_shape, not_finite, to_real
+from evoke._validation.errors import refusal
+from evoke._validation.parameters import check_choice, check_flag, check_gate_bias
 
 __all__ = ["forward"]
 
@@ -14,11 +16,11 @@ DTYPES = (np.dtype(np.float64), np.dtype(np.float32))
 
 def _dtype(value):
     try:
-        dtype = None if value is None else np.dtype(value)
-    except (TypeError, ValueError):
+        dtype = None if value is None else np.dtype(value)  # NumPy takes None for float64
+    except Exception:  # which it is depends on what NumPy tried
         dtype = None
-    if dtype is None or dtype not in DTYPES:  # NumPy takes None for float64
-        raise ValueError(f"dtype must be float64 or float32, got {value!r}")
+    if dtype is None or dtype not in DTYPES:
+        raise refusal("dtype", "be one of ('float64', 'float32')", value)
     return dtype
 
 
@@ -29,25 +31,14 @@ def _cast(array, dtype):
         return np.ascontiguousarray(array, dtype=dtype)
 
 
-def _array(name, value, ndims, dtype=np.float64):
-    """value as a C-contiguous array of this dtype and one of `ndims` dimensions, all finite."""
-    given = to_array(value, name)
-    if given.dtype.kind not in "biuf":
-        raise ValueError(f"{name} must hold real numbers, got dtype {given.dtype}")
-    if given.ndim not in ndims:
-        raise ValueError(f"{name} must be {' or '.join(f'{n}-D' for n in ndims)}, got shape {given.shape}")
+def _array(name, value, numbers, dtype):
+    """The value as a C-contiguous array of this dtype, all finite, of one of these numbers of dimensions."""
+    given = to_real(value, name)
+    check_dimensions(given, name, *numbers)
     array = _cast(given, dtype)
     if not core.finite(array):
-        where = "" if dtype == np.float64 else f" in {np.dtype(dtype)}"
-        raise ValueError(f"{name} must be finite{where}, got {given[~np.isfinite(array)][0]}")
+        raise not_finite(array, name, given)
     return array
-
-
-def _bias(gate_bias):
-    bias = tuple(_array("gate_bias", gate_bias, (1,)).tolist())
-    if len(bias) != 3:
-        raise ValueError(f"gate_bias must be three numbers (input, forget, output), got {gate_bias!r}")
-    return bias
 
 
 def _sequence(name, value, n_inputs, dtype):
@@ -122,7 +113,10 @@ def forward(
     ------
     ValueError
         For shapes that do not fit, values that are not finite or so large that states are not, a sequence
-        without steps, an unknown cell, another dtype, or a population together with `state` or `return_state`.
+        without steps, or a population together with `state` or `return_state`.
+    ParameterError
+        For an unknown cell, another dtype, gate biases that are not three finite numbers, or a `return_state` that is
+        neither true nor false.
 
     Examples
     --------
@@ -144,11 +138,9 @@ def forward(
     n_inputs = size // 4 - n_cells
     if genome.size == 0 or size % 4 != 0 or n_inputs < 1:
         raise ValueError(f"genome must have shape ([n_networks,] H, 4 * (I + H)) with I, H >= 1, got {genome.shape}")
-    if not isinstance(cell, str) or cell not in core.CELLS:
-        raise ValueError(f"cell must be one of {core.CELLS}, got {cell!r}")
-    network = core.Network(genome, cell, GATE_BIAS if gate_bias is GATE_BIAS else _bias(gate_bias))
-    if not isinstance(return_state, bool | np.bool_):
-        raise ValueError(f"return_state must be True or False, got {return_state!r}")
+    check_choice("cell", cell, core.CELLS)
+    check_flag("return_state", return_state)
+    network = core.Network(genome, cell, GATE_BIAS if gate_bias is GATE_BIAS else check_gate_bias(gate_bias))
 
     single = not isinstance(X, list | tuple)
     if single:
@@ -161,9 +153,7 @@ def forward(
         raise ValueError(f"state and return_state need a single genome, got a population of shape {genome.shape}")
     if state is not None:
         state = _array("state", state, (2, 3), dtype)
-        wanted = (2, n_cells) if state.ndim == 2 else (len(X), 2, n_cells)
-        if state.shape != wanted:
-            raise ValueError(f"state must have shape {wanted}, got {state.shape}")
+        check_shape(state, "state", (2, n_cells) if state.ndim == 2 else (len(X), 2, n_cells))
         state = np.broadcast_to(state, (len(X), 2, n_cells))
     try:
         if genome.ndim == 3:

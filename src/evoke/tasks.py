@@ -4,14 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from numbers import Real
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from evoke._validation.arrays import to_array, to_float
-from evoke._validation.parameters import check_random_state
+from evoke._validation.arrays import check_dimensions, to_finite
+from evoke._validation.errors import ParameterError, refusal
+from evoke._validation.parameters import (
+    check_integer,
+    check_method,
+    check_number,
+    check_positive,
+    check_random_state,
+)
 
 __all__ = [
     "FREQUENCIES",
@@ -59,35 +65,6 @@ class SinesSplit:
 SINES_SPLIT = SinesSplit()
 
 
-def _check_n(n: Any, name: str = "n", least: int = 1, most: int = MOST_COUNT) -> int:
-    if isinstance(n, bool) or not isinstance(n, (int, np.integer)):
-        raise TypeError(f"{name} must be an integer, got {n!r}")
-    if n < least:
-        raise ValueError(f"{name} must be at least {least}, got {n}")
-    if n > most:
-        raise ValueError(f"{name} must be at most {most}, got {n}")
-    return int(n)
-
-
-def _check_number(value: Any, name: str) -> None:
-    if isinstance(value, bool) or not isinstance(value, Real):
-        raise TypeError(f"{name} must be a number, got {value!r}")
-    if not abs(float(value) if isinstance(value, np.floating) else value) <= MOST_COUNT:
-        raise ValueError(f"{name} must be finite and at most {MOST_COUNT} in size, got {value!r}")
-
-
-def _check_values(values: Any, name: str) -> FloatArray:
-    array = to_float(to_array(values, name), name)
-    if not np.isfinite(array).all():
-        raise ValueError(f"{name} must be finite, got {array[~np.isfinite(array)][0]}")
-    return array
-
-
-def _check_method(model: Any, method: str) -> None:
-    if not callable(getattr(model, method, None)):
-        raise TypeError(f"model must have the method {method}, got {model!r}")
-
-
 def _inputs(n: int, begin: int, end: int) -> FloatArray:
     """Rows begin..end of the input S a^n b^n c^n: +1 for the symbol observed, -1 for the others."""
     t = np.arange(begin, end)
@@ -131,16 +108,14 @@ def anbncn(n: int | Iterable[int]) -> tuple[list[FloatArray], list[NDArray[np.in
     ['a', 'ab', 'ab', 'b', 'c', 'c', 'T']
     """
     numbers: Any
-    if isinstance(n, (int, np.integer)):
-        numbers = range(1, _check_n(n, most=MOST_STEPS) + 1)
+    if not np.iterable(n) or isinstance(n, (str, bytes, Mapping)):
+        numbers = range(1, check_integer("n", n, 1, MOST_STEPS) + 1)
         n_steps = numbers[-1] * (3 * numbers[-1] + 5) // 2
-    elif np.iterable(n) and not isinstance(n, (str, bytes, Mapping)):
-        numbers = [_check_n(k, most=MOST_STEPS) for k in n]
-        n_steps = sum(3 * k + 1 for k in numbers)
     else:
-        raise TypeError(f"n must be an integer or hold integers, got {n!r}")
+        numbers = [check_integer(f"n[{i}]", k, 1, MOST_STEPS) for i, k in enumerate(n)]
+        n_steps = sum(3 * k + 1 for k in numbers)
     if n_steps > MOST_STEPS:
-        raise ValueError(f"n must give at most {MOST_STEPS} steps in all, got {n!r} with {n_steps} steps")
+        raise refusal("n", f"give at most {MOST_STEPS} steps in all, not {n_steps}", n)
     X = [_inputs(k, 0, 3 * k + 1) for k in numbers]
     y = [_targets(k, 0, 3 * k + 1).astype(np.int64) for k in numbers]
     return X, y
@@ -174,8 +149,8 @@ def anbncn_accepted(model: Any, test_max: int = 2000) -> int:
     int
         0 if even the string n = 1 is rejected.
     """
-    test_max = _check_n(test_max, "test_max")
-    _check_method(model, "decision_function")
+    test_max = check_integer("test_max", test_max, 1, MOST_COUNT)
+    check_method("model", model, "decision_function")
     for numbers in _batches(1, test_max):
         X, y = anbncn(numbers)
         for n, decisions, legal in zip(numbers, model.decision_function(X), y, strict=True):
@@ -199,9 +174,9 @@ def anbncn_accepts(model: Any, n: int) -> bool:
     bool
         Whether all four outputs are right at every step.
     """
-    n, length = _check_n(n), 3 * n + 1
-    _check_method(model, "stream")
-    reader = model.stream()
+    n = check_integer("n", n, 1, MOST_COUNT)
+    check_method("model", model, "stream")
+    reader, length = model.stream(), 3 * n + 1
     for begin in range(0, length, ROWS_AT_ONCE):
         end = min(begin + ROWS_AT_ONCE, length)
         decisions = reader.decision_function(_inputs(n, begin, end))
@@ -228,8 +203,8 @@ def anbncn_margins(model: Any, test_max: int = 2000) -> tuple[FloatArray, NDArra
     accepted : bool ndarray of shape (test_max,)
         Whether all are right. Zero says no, so a string with a margin of zero may be either.
     """
-    test_max = _check_n(test_max, "test_max", most=MOST_STEPS)
-    _check_method(model, "decision_function")
+    test_max = check_integer("test_max", test_max, 1, MOST_STEPS)
+    check_method("model", model, "decision_function")
     margins, accepted = np.empty(test_max), np.empty(test_max, dtype=bool)
     for numbers in _batches(1, test_max):
         X, y = anbncn(numbers)
@@ -239,7 +214,7 @@ def anbncn_margins(model: Any, test_max: int = 2000) -> tuple[FloatArray, NDArra
     return margins, accepted
 
 
-def superimposed_sines(n_waves: int = 2, n_steps: int = 1000, start: int = 1) -> FloatArray:
+def superimposed_sines(n_waves: int = 2, n_steps: int = 1000, start: float = 1) -> FloatArray:
     """The sum of the first sines of the paper, y = sin(0.2 x) + sin(0.311 x) for two (section 3.2).
 
     Parameters
@@ -248,7 +223,7 @@ def superimposed_sines(n_waves: int = 2, n_steps: int = 1000, start: int = 1) ->
         Up to 8, with the `FREQUENCIES` in their order.
     n_steps : int
         Length of the series.
-    start : int
+    start : float
         The first x; the others are start + 1, start + 2 and so on.
 
     Returns
@@ -260,10 +235,9 @@ def superimposed_sines(n_waves: int = 2, n_steps: int = 1000, start: int = 1) ->
     >>> superimposed_sines(2, 3).round(4).tolist()
     [0.5047, 0.9721, 1.3681]
     """
-    if _check_n(n_waves, "n_waves") > len(FREQUENCIES):
-        raise ValueError(f"n_waves must be at most {len(FREQUENCIES)}, got {n_waves}")
-    _check_number(start, "start")
-    x = start + np.arange(_check_n(n_steps, "n_steps", 0, MOST_STEPS))
+    n_waves = check_integer("n_waves", n_waves, 1, len(FREQUENCIES))
+    start = check_number("start", start, -MOST_COUNT, MOST_COUNT)
+    x = start + np.arange(check_integer("n_steps", n_steps, 0, MOST_STEPS))
     return np.sin(np.multiply.outer(x, FREQUENCIES[:n_waves])).sum(axis=1)
 
 
@@ -292,18 +266,19 @@ def mackey_glass(
     -------
     ndarray of shape (n_steps,)
     """
-    n_values = _check_n(n_discard, "n_discard", 0, MOST_STEPS) + _check_n(n_steps, "n_steps", 0, MOST_STEPS)
-    _check_number(step, "step")
-    _check_number(tau, "tau")
+    n_discard = check_integer("n_discard", n_discard, 0, MOST_STEPS)
+    n_values = n_discard + check_integer("n_steps", n_steps, 0, MOST_STEPS)
+    check_positive("step", step)
+    check_positive("tau", tau, MOST_COUNT)
     check_random_state(random_state)
     per_unit = round(1.0 / step) if 1.0 / MOST_COUNT <= step <= 1.0 else 0
     if not abs(per_unit * step - 1.0) < 1e-9:
-        raise ValueError(f"step must be a whole fraction of 1, got {step!r}")
-    lag = round(tau * per_unit) if tau > 0.0 else 0
+        raise refusal("step", "be a whole fraction of 1", step)
+    lag = round(tau * per_unit)
     if lag < 1 or abs(lag - tau * per_unit) > 1e-9 * lag:
-        raise ValueError(f"tau must be a positive multiple of step={step!r}, got {tau!r}")
+        raise refusal("tau", f"be a multiple of step={step!r}", tau)
     if n_values * per_unit + lag > MOST_STEPS:
-        raise ValueError(
+        raise ParameterError(
             f"n_steps must be lower, or step={step!r} larger: with n_discard={n_discard} and tau={tau!r} more than "
             f"{MOST_STEPS} steps would be made, got n_steps={n_steps}"
         )
@@ -347,7 +322,7 @@ def nrmse(true: Any, predicted: Any) -> float:
     ValueError
         Different shapes, nothing in them, NaN or infinity, or true values that do not vary.
     """
-    true, predicted = _check_values(true, "true"), _check_values(predicted, "predicted")
+    true, predicted = to_finite(true, "true"), to_finite(predicted, "predicted")
     if true.shape != predicted.shape or true.size == 0:
         raise ValueError(f"true and predicted must have the same shape, got {true.shape} and {predicted.shape}")
     spread = float(((true - true.mean(axis=0)) ** 2).sum())
@@ -381,9 +356,16 @@ def nrmse84(model: Any, series: Any, starts: Iterable[int]) -> float:
     ValueError
         No start, a start out of range, or a series that does not vary.
     """
-    series, starts = _check_values(series, "series"), [_check_n(start, "starts") for start in starts]
-    if series.ndim != 1 or not starts or max(starts) > len(series) - 84:
-        raise ValueError(f"starts must lie within 1..{len(series) - 84} of a 1-D series, got {starts[:5]}")
+    check_method("model", model, "generate")
+    series = to_finite(series, "series")
+    check_dimensions(series, "series", 1)
+    if len(series) < 85:
+        raise ValueError(f"series must have at least 85 values, got {len(series)}")
+    if not np.iterable(starts):
+        raise refusal("starts", "be integers", starts)
+    starts = [check_integer(f"starts[{i}]", start, 1, len(series) - 84) for i, start in enumerate(starts)]
+    if not starts:
+        raise refusal("starts", "hold at least one integer", starts)
     if not series.std() > 0.0:
         raise ValueError("series must vary: the error has no scale otherwise")
     reached = [float(np.ravel(model.generate(84, context=series[:start]))[-1]) for start in starts]
@@ -412,12 +394,11 @@ def linear_window(series: Any, n_train: int, n_test: int, order: int = 40) -> Fl
     -------
     ndarray of shape (n_test,)
     """
-    series = _check_values(series, "series")
-    if series.ndim != 1:
-        raise ValueError(f"series must be 1-D, got shape {series.shape}")
-    n_train, n_test, order = _check_n(n_train, "n_train"), _check_n(n_test, "n_test", 0), _check_n(order, "order")
-    if not order < n_train <= len(series):
-        raise ValueError(f"n_train must be more than order={order} and at most {len(series)}, got {n_train}")
+    series = to_finite(series, "series")
+    check_dimensions(series, "series", 1)
+    order = check_integer("order", order, 1, MOST_COUNT)
+    n_train = check_integer("n_train", n_train, order + 1, len(series))
+    n_test = check_integer("n_test", n_test, 0, MOST_COUNT)
     known = series[:n_train]
     windows = np.lib.stride_tricks.sliding_window_view(known, order)
     weights = np.linalg.lstsq(windows[:-1], known[order:], rcond=None)[0]

@@ -9,7 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["EXACT", "is_text", "missing", "shape_of", "to_array", "to_float", "to_targets"]
+__all__ = [
+    "EXACT", "check_dimensions", "check_shape", "is_text", "missing", "not_finite", "shape_of", "to_array", "to_finite",
+    "to_float", "to_real", "to_targets",
+]  # fmt: skip
 
 EXACT = 2**53  # beyond it float64 does not hold every integer
 
@@ -24,6 +27,41 @@ def to_array(value: Any, name: str) -> NDArray[Any]:
         return np.asarray(value)
     except (ValueError, TypeError) as error:
         raise ValueError(f"{name} is not an array of numbers: {error}") from None
+
+
+def to_real(value: Any, name: str, kinds: str = "biuf") -> NDArray[Any]:
+    """The value as an array of real numbers in the dtype that it has, which must be of these `kinds`."""
+    array = to_array(value, name)
+    if array.dtype.kind not in kinds and (array.size or array.dtype.kind != "f"):  # an empty list is of float64
+        what = "integers" if kinds == "iu" else "real numbers"
+        raise ValueError(f"{name} must hold {what}, got dtype {array.dtype}")
+    return array
+
+
+def to_finite(value: Any, name: str) -> NDArray[np.float64]:
+    """The value as an array of finite float64."""
+    array = to_float(to_array(value, name), name)
+    if not np.isfinite(array).all():
+        raise not_finite(array, name)
+    return array
+
+
+def not_finite(array: NDArray[Any], name: str, given: NDArray[Any] | None = None) -> ValueError:
+    """The error to raise: the array, or what of a `given` one its dtype can hold, is not all finite."""
+    where = "" if given is None or array.dtype == given.dtype else f" in {array.dtype}"
+    return ValueError(f"{name} must be finite{where}, got {(array if given is None else given)[~np.isfinite(array)][0]}")
+
+
+def check_dimensions(array: NDArray[Any], name: str, *numbers: int) -> None:
+    """As many dimensions as one of the `numbers`."""
+    if array.ndim not in numbers:
+        raise ValueError(f"{name} must be {' or '.join(f'{n}-D' for n in numbers)}, got shape {array.shape}")
+
+
+def check_shape(array: NDArray[Any], name: str, shape: tuple[int | None, ...]) -> None:
+    """This shape; None stands for any length."""
+    if array.ndim != len(shape) or any(m is not None and n != m for n, m in zip(array.shape, shape, strict=True)):
+        raise ValueError(f"{name} must have shape {shape}, got {array.shape}")
 
 
 def _index(index: tuple[int, ...]) -> str:

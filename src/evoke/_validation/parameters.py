@@ -1,65 +1,183 @@
-"""Checks of constructor parameters: each names the parameter and the value that it refuses."""
+"""Checks of parameters: each raises a `ParameterError` with the name and the value that it refuses.
+
+Where a number is asked for, a bool is none; scalars of NumPy are, arrays of no dimension are not.
+"""
 
 from __future__ import annotations
 
 import inspect
+import math
+import operator
 import os
+from collections.abc import Iterator, Mapping, Set
 from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
 from numpy.random import Generator, RandomState, SeedSequence
 
+from evoke._validation.errors import refusal, shown
+
 # The most that is sensible: beyond it memory or time would end first.
 MOST = {"n_cells": 10**6, "subpopulation_size": 10**6, "n_trials": 10**6, "n_generations": 10**9}
 MOST_SCALE = {"weight_range": 1e100, "mutation_scale": 1e100, "burst_scale": 1e100}
+# What a C int holds.
+INT32_MAX = 2**31 - 1
 
 __all__ = [
-    "MOST", "MOST_SCALE", "check_callbacks", "check_choice", "check_class_weight", "check_flag", "check_fraction",
-    "check_gate_bias", "check_integer", "check_n_jobs", "check_not_negative", "check_path", "check_positive",
-    "check_random_state",
+    "INT32_MAX", "MOST", "MOST_SCALE", "check_callable", "check_callbacks", "check_choice", "check_class_weight",
+    "check_flag", "check_fraction", "check_gate_bias", "check_integer", "check_method", "check_n_jobs",
+    "check_not_negative", "check_number", "check_path", "check_positive", "check_random_state", "is_sequence",
 ]  # fmt: skip
 
 
-def check_choice(name: str, value: Any, choices: tuple[str, ...]) -> None:
-    if not isinstance(value, str) or value not in choices:
-        raise ValueError(f"{name} must be one of {choices}, got {value!r}")
+# ---------------------------------------------------------------------- numbers
 
 
-def check_integer(name: str, value: Any, least: int) -> int:
-    if not isinstance(value, Integral) or isinstance(value, bool) or value < least:
-        raise ValueError(f"{name} must be an integer of at least {least}, got {value!r}")
-    if value > MOST.get(name, value):
-        raise ValueError(f"{name} must be at most {MOST[name]}, got {value!r}")
-    return int(value)
+def _to_int(value: Any) -> int | None:
+    """The integer; None if it is none."""
+    if not isinstance(value, Integral) or isinstance(value, bool):
+        return None
+    try:
+        return operator.index(value)
+    except Exception:  # of a class of somebody else
+        return None
 
 
 def _to_float(value: Any) -> float:
     """The number; NaN if it is none, infinity if it does not fit."""
-    if not isinstance(value, Real) or isinstance(value, bool):
-        return np.nan
+    if type(value) is not int and not isinstance(value, Real) or isinstance(value, bool):
+        return math.nan
     try:
         return float(value)
     except OverflowError:
-        return np.inf
+        return math.inf
+    except Exception:  # of a class of somebody else
+        return math.nan
+
+
+def check_integer(name: str, value: Any, least: int, most: int | None = None, *, other: int | None = None) -> int:
+    """An integer from `least` to `most`, or the `other` one that has a meaning of its own; `most` is by default `MOST`.
+
+    The machines check several at each fit: an int is not converted.
+    """
+    number = value if type(value) is int else _to_int(value)
+    if number is None or (number < least and number != other):
+        also = "" if other is None else f"{other} or "
+        raise refusal(name, f"be {also}an integer of at least {least}", value)
+    if most is None:
+        most = MOST.get(name)
+    if most is not None and number > most:
+        raise refusal(name, f"be at most {most}", value)
+    return number
+
+
+def check_number(name: str, value: Any, least: float | None = None, most: float | None = None) -> float:
+    """A finite number, from `least` to `most` where these are given."""
+    number = value if type(value) is float else _to_float(value)
+    if not -math.inf < number < math.inf or (least is not None and number < least):
+        raise refusal(name, "be a finite number" + ("" if least is None else f" of at least {least:g}"), value)
+    return _at_most(name, value, number, most)
+
+
+def check_not_negative(name: str, value: Any) -> float:
+    return check_number(name, value, 0)
+
+
+def check_positive(name: str, value: Any, most: float | None = None) -> float:
+    """A positive finite number up to `most`, which is by default `MOST_SCALE`."""
+    number = value if type(value) is float else _to_float(value)
+    if not 0 < number < math.inf:
+        raise refusal(name, "be a positive finite number", value)
+    return _at_most(name, value, number, MOST_SCALE.get(name) if most is None else most)
+
+
+def _at_most(name: str, value: Any, number: float, most: float | None) -> float:
+    if most is not None and number > most:
+        raise refusal(name, f"be at most {most:g}", value)
+    return number
+
+
+def check_fraction(name: str, value: Any) -> float:
+    """A part between 0 and 1, or "half"."""
+    if isinstance(value, str) and value == "half":
+        return 0.5
+    number = _to_float(value)
+    if not 0 < number < 1:
+        raise refusal(name, "be 'half' or a number between 0 and 1", value)
+    return number
+
+
+def check_gate_bias(gate_bias: Any) -> tuple[float, ...]:
+    values = tuple(map(_to_float, gate_bias)) if is_sequence(gate_bias) else ()
+    if len(values) != 3 or not all(map(math.isfinite, values)):
+        raise refusal("gate_bias", "be three finite numbers", gate_bias)
+    return values
+
+
+def check_n_jobs(value: Any, *, optional: bool = True) -> None:
+    if not (optional and value is None) and not _to_int(value):
+        raise refusal("n_jobs", f"be {'None or ' if optional else ''}an integer other than 0", value)
+
+
+def check_random_state(value: Any) -> None:
+    if value is not None and not isinstance(value, (SeedSequence, Generator, RandomState)):
+        check_integer("random_state", value, 0)
+
+
+# ---------------------------------------------------------------------- names and flags
+
+
+def check_choice(name: str, value: Any, choices: tuple[str, ...]) -> None:
+    if not isinstance(value, str) or value not in choices:
+        raise refusal(name, f"be one of {choices}", value)
 
 
 def check_flag(name: str, value: Any) -> None:
     """True or False; 0 and 1 are the same, and `verbose` may be any integer."""
     any_integer = name == "verbose"
     if not isinstance(value, (bool, np.bool_, Integral)) or not (any_integer or value in (0, 1)):
-        choices = "True, False or an integer" if any_integer else "True or False"
-        raise ValueError(f"{name} must be {choices}, got {value!r}")
+        raise refusal(name, "be True, False or an integer" if any_integer else "be True or False", value)
 
 
-def check_gate_bias(gate_bias: Any) -> tuple[float, ...]:
+def check_path(path: Any) -> None:
+    """A path by name; a number would be taken for an open file, 0 for stdin."""
     try:
-        values = tuple(float(bias) for bias in gate_bias)
-    except (TypeError, ValueError, OverflowError):
-        values = ()
-    if len(values) != 3 or not np.isfinite(values).all():
-        raise ValueError(f"gate_bias must be three finite numbers, got {gate_bias!r}")
-    return values
+        name = os.fspath(path)
+    except Exception:  # of a class of somebody else
+        name = ""
+    if not isinstance(name, str) or not name:
+        raise refusal("path", "be a path", path)
+
+
+# ---------------------------------------------------------------------- containers
+
+
+def is_sequence(value: Any) -> bool:
+    """Whether the value has elements in an order: a list or an array, but no text, mapping, set or array of no axis."""
+    return hasattr(value, "__len__") and np.iterable(value) and not isinstance(value, (str, bytes, Mapping, Set))
+
+
+def check_class_weight(value: Any) -> None:
+    if isinstance(value, dict):
+        for label, weight in value.items():
+            check_positive(f"class_weight of class {shown(label)}", weight)
+    elif value is not None and not (isinstance(value, str) and value == "balanced"):
+        raise refusal("class_weight", "be None, 'balanced' or a dict of weights", value)
+
+
+# ---------------------------------------------------------------------- what is called
+
+
+def check_callable(name: str, value: Any) -> None:
+    """Something to be called, or None."""
+    if value is not None and not callable(value):
+        raise refusal(name, "be None or a callable", value)
+
+
+def check_method(name: str, value: Any, method: str) -> None:
+    if not callable(getattr(value, method, None)):
+        raise refusal(name, f"have the method {method}", value)
 
 
 def _is_callback(value: Any) -> bool:
@@ -69,11 +187,13 @@ def _is_callback(value: Any) -> bool:
 def check_callbacks(callbacks: Any) -> list[Any]:
     if callbacks is None:
         return []
-    if not np.iterable(callbacks) or not all(map(_is_callback, callbacks)):
-        raise ValueError(f"callbacks must be None or a list of functions or of evoke.callbacks, got {callbacks!r}")
-    for callback in callbacks:
+    # an iterator could be read only once
+    several = np.iterable(callbacks) and not isinstance(callbacks, (str, bytes, Mapping, Iterator))
+    if not several or not all(map(_is_callback, callbacks)):
+        raise refusal("callbacks", "be None or a list of functions or of evoke.callbacks", callbacks)
+    for i, callback in enumerate(callbacks):
         if not hasattr(callback, "watch") and not _takes_two(callback):
-            raise ValueError(f"callbacks are called with (record, esp), which does not fit {callback!r}")
+            raise refusal(f"callbacks[{i}]", "be called with (record, esp)", callback)
     return list(callbacks)
 
 
@@ -88,52 +208,3 @@ def _takes_two(function: Any) -> bool:
     except TypeError:
         return False
     return True
-
-
-def check_class_weight(value: Any) -> None:
-    if isinstance(value, dict):
-        for label, weight in value.items():
-            if not 0 < _to_float(weight) < np.inf:
-                raise ValueError(f"class_weight of class {label!r} must be a positive finite number, got {weight!r}")
-    elif value is not None and not (isinstance(value, str) and value == "balanced"):
-        raise ValueError(f"class_weight must be None, 'balanced' or a dict of weights, got {value!r}")
-
-
-def check_not_negative(name: str, value: Any) -> float:
-    number = _to_float(value)
-    if not 0 <= number < np.inf:
-        raise ValueError(f"{name} must be a finite number of at least 0, got {value!r}")
-    return number
-
-
-def check_positive(name: str, value: Any) -> float:
-    number = _to_float(value)
-    if not 0 < number < np.inf:
-        raise ValueError(f"{name} must be a positive finite number, got {value!r}")
-    if number > MOST_SCALE.get(name, number):
-        raise ValueError(f"{name} must be at most {MOST_SCALE[name]:g}, got {value!r}")
-    return number
-
-
-def check_path(path: Any) -> None:
-    if not isinstance(path, (str, os.PathLike)) or not os.fspath(path):
-        raise ValueError(f"path must be a path, got {path!r}")
-
-
-def check_fraction(name: str, value: Any) -> float:
-    """A part between 0 and 1, or "half"."""
-    if isinstance(value, str) and value == "half":
-        return 0.5
-    if not isinstance(value, Real) or isinstance(value, bool) or not 0 < value < 1:
-        raise ValueError(f"{name} must be 'half' or between 0 and 1, got {value!r}")
-    return float(value)
-
-
-def check_random_state(value: Any) -> None:
-    if value is not None and not isinstance(value, (SeedSequence, Generator, RandomState)):
-        check_integer("random_state", value, 0)
-
-
-def check_n_jobs(value: Any) -> None:
-    if value is not None and (not isinstance(value, Integral) or isinstance(value, bool) or value == 0):
-        raise ValueError(f"n_jobs must be None or an integer other than 0, got {value!r}")
