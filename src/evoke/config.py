@@ -8,6 +8,7 @@ from importlib import metadata
 from typing import Any
 
 from evoke._core import dispatch
+from evoke._validation.parameters import check_choice
 from evoke._version import __version__
 
 __all__ = ["show_config"]
@@ -37,11 +38,10 @@ def show_config(mode: str = "stdout") -> dict[str, Any] | None:
 
     Raises
     ------
-    ValueError
+    ParameterError
         Another mode.
     """
-    if mode not in ("stdout", "dict"):
-        raise ValueError(f"mode must be 'stdout' or 'dict', got {mode!r}")
+    check_choice("mode", mode, ("stdout", "dict"))
     from evoke.svm import _thundersvm
 
     config: dict[str, Any] = {

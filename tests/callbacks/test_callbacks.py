@@ -56,7 +56,7 @@ def test_what_is_no_callback(bad):
 
 @pytest.mark.parametrize("bad", [lambda record: None, lambda record, esp, run: None, lambda: None])
 def test_callbacks_of_other_parameters(bad):
-    with pytest.raises(ValueError, match=r"callbacks are called with \(record, esp\), which does not fit <function"):
+    with pytest.raises(ValueError, match=r"callbacks\[0\] must be called with \(record, esp\), got <function"):
         tiny(bad).fit(X, CLASSES)
 
 

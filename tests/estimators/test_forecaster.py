@@ -246,7 +246,7 @@ def test_horizons(alone, driven):
     np.testing.assert_array_equal(alone.predict([5, 1, 5]), ahead[[4, 0, 4]])
     np.testing.assert_array_equal(driven.predict([1, 4], X=DRIVE[60:64]), driven.generate(4, X=DRIVE[60:64])[[0, 3]])
     for fh in (0, -1, [1, 0], [], 1.5, "1", None, [[1, 2]], [True]):
-        with pytest.raises(ValueError, match="fh must be steps ahead"):
+        with pytest.raises(ValueError, match=r"^fh(\[\d+\])? must be an? (integer|array)"):
             alone.predict(fh)
 
 

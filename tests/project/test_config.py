@@ -43,5 +43,5 @@ def test_dict_prints_nothing(capsys):
 
 @pytest.mark.parametrize("mode", ["dicts", "", None, 1, ["dict"]])
 def test_another_mode(mode):
-    with pytest.raises(ValueError, match="mode must be 'stdout' or 'dict', got"):
+    with pytest.raises(ValueError, match=r"mode must be one of \('stdout', 'dict'\), got"):
         show_config(mode)

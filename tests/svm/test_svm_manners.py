@@ -290,7 +290,7 @@ def test_mixed_labels_are_named(machine, labels):
 @pytest.mark.parametrize("machine", [SVC, LSSVC])
 @pytest.mark.parametrize("weight", ["x", None, np.nan, np.ones(2), 0.0, -1])
 def test_class_weight_that_is_no_positive_number_is_named(machine, weight):
-    with pytest.raises(ValueError, match=r"^class_weight of class 0 is"):
+    with pytest.raises(ValueError, match=r"^class_weight of class 0 must be a positive finite number, got "):
         machine(class_weight={0: weight}).fit(FOUR_ROWS, TWO_LABELS)
 
 

@@ -197,7 +197,7 @@ def test_parameters_of_wrong_type(name, value):
 
 
 def test_unknown_solver():
-    with pytest.raises(ValueError, match="solver == 'nope'"):
+    with pytest.raises(ValueError, match=r"solver must be one of \('auto', 'native', 'thundersvm'\), got 'nope'"):
         SVC(solver="nope").fit(*problem(21))
 
 

@@ -1,5 +1,6 @@
 import copy
 import pickle
+import re
 import warnings
 
 import numpy as np
@@ -187,7 +188,7 @@ def test_weights_of_any_size():
 @pytest.mark.parametrize(
     ("weights", "message"),
     [
-        (np.ones(59), r"sample_weight has shape \(59,\)"),
+        (np.ones(59), r"sample_weight must have shape \(60,\), got \(59,\)"),
         (np.full(60, -1.0), r"sample_weight holds -1\.0"),
         (np.full(60, np.nan), "sample_weight contains NaN"),
         (np.zeros(60), "sample_weight is zero for all rows"),
@@ -320,7 +321,8 @@ def test_nan_and_infinity(bad, solver):
     + [("cache_size", 0), ("kernel", "nope"), ("kernel", "precomputed"), ("kernel", None)],
 )
 def test_bad_parameters(name, value, solver):
-    with pytest.raises(ValueError, match=f"{name}.*{value}"):
+    refused = rf"^{name} must .*, got {re.escape(repr(value)[:20])}"
+    with pytest.raises(ValueError, match=rf"{refused}|^C=1e-320 times .* is out of the range of float64$"):
         SVR(**{"solver": solver, name: value}).fit(*problem(15))
 
 
@@ -334,7 +336,7 @@ def test_parameters_of_wrong_type(name, value):
 
 
 def test_unknown_solver():
-    with pytest.raises(ValueError, match="solver == 'nope'"):
+    with pytest.raises(ValueError, match=r"solver must be one of \('auto', 'native', 'thundersvm'\), got 'nope'"):
         SVR(solver="nope").fit(*problem(15))
 
 
@@ -358,7 +360,7 @@ def test_kernel_and_targets_that_overflow():
     X, y = problem(16)
     with pytest.raises(ValueError, match=r"kernel overflows: kernel='poly'.*scale X"):
         SVR(kernel="poly", gamma=1.0, degree=9).fit(1e155 * X, y)
-    with pytest.raises(ValueError, match=r"C == 1e\+200 times the values of y, up to 1.*e\+150, overflows"):
+    with pytest.raises(ValueError, match=r"C=1e\+200 times the values of y, up to 1.*e\+150, overflows"):
         SVR(C=1e200).fit(X, 1e150 * y)
     # Large targets alone are no trouble: those of a small C are shared out in steps of C.
     assert np.isfinite(SVR().fit(X, 1e150 * y).predict(X)).all()

@@ -243,11 +243,11 @@ class TestRefused:
     @pytest.mark.parametrize("name", ["C", "gamma"])
     @pytest.mark.parametrize("value", [0, 0.0, -1.0, np.nan, np.inf, -np.inf])
     def test_positive(self, name, value):
-        self.refuse(f"{name} == {value}", **{name: value})
+        self.refuse(f"^{name} must be a positive finite number, got {value}$", **{name: value})
 
     @pytest.mark.parametrize("value", [(1.0, 0.0), (np.nan, 1.0), (np.inf, 1.0), (-2.0, 1.0)])
     def test_class_weights(self, value):
-        self.refuse("C == ", C=value)
+        self.refuse("^C must be a positive finite number, got ", C=value)
 
     @pytest.mark.parametrize("value", [(), (1.0,), (1.0, 2.0, 3.0)])
     def test_class_weights_of_wrong_length(self, value):
@@ -255,23 +255,23 @@ class TestRefused:
 
     @pytest.mark.parametrize("value", [0.0, 9e-7, -1.0, np.nan, np.inf])
     def test_tol(self, value):
-        self.refuse(f"tol == {value}", tol=value)
+        self.refuse(f"^tol must be a finite number of at least 1e-06, got {value}$", tol=value)
 
     @pytest.mark.parametrize("value", [-1e-9, np.nan, np.inf])
     def test_epsilon(self, value):
-        self.refuse(f"epsilon == {value}", epsilon=value, regression=True)
+        self.refuse(f"^epsilon must be a finite number of at least 0, got {value}$", epsilon=value, regression=True)
 
     @pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
     def test_coef0(self, value):
-        self.refuse(f"coef0 == {value}", coef0=value, kernel="poly")
+        self.refuse(f"^coef0 must be a finite number, got {value}$", coef0=value, kernel="poly")
 
     @pytest.mark.parametrize("name", ["max_iter", "n_cores", "degree"])
     @pytest.mark.parametrize("value", [0, -1])
     def test_counts(self, name, value):
-        self.refuse(f"{name} == {value}", **{name: value})
+        self.refuse(f"^{name} must be an integer of at least 1, got {value}$", **{name: value})
 
     def test_gpu_id(self):
-        self.refuse("gpu_id == -1", gpu_id=-1)
+        self.refuse("^gpu_id must be an integer of at least 0, got -1$", gpu_id=-1)
 
     @pytest.mark.parametrize("name", ["max_iter", "n_cores", "degree", "gpu_id"])
     def test_counts_are_whole(self, name):
@@ -286,7 +286,7 @@ class TestRefused:
 
     @pytest.mark.parametrize("value", ["sigmoid", "precomputed", None])
     def test_kernel(self, value):
-        self.refuse(f"kernel == {value!r}", kernel=value)
+        self.refuse(f"^kernel must be one of .*, got {value!r}$", kernel=value)
 
     @pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
     @pytest.mark.parametrize("regression", [False, True])
@@ -320,16 +320,16 @@ class TestRefused:
 
     @pytest.mark.parametrize("target", [labels[:3], labels[:, None], np.tile(labels, (4, 1))])
     def test_shape_of_target(self, target):
-        self.refuse("target has shape", target=target)
+        self.refuse(r"^target must have shape \(4,\), got ", target=target)
 
     def test_what_single_precision_cannot_hold(self):
         """Good parameters that this library, unlike others, cannot work with."""
         X = 1e15 * self.X
-        self.refuse("C == 1e", ThunderSVMError, X=X, kernel="linear", C=1e30)
-        self.refuse("C == 1e-40", ThunderSVMError, C=1e-40)
-        self.refuse("C == ", ThunderSVMError, C=(1e-30, 1e30))
+        self.refuse("C=1e", ThunderSVMError, X=X, kernel="linear", C=1e30)
+        self.refuse("C=1e-40", ThunderSVMError, C=1e-40)
+        self.refuse("^C=", ThunderSVMError, C=(1e-30, 1e30))
         self.refuse("single precision", ThunderSVMError, gamma=1e9)
-        self.refuse("C == ", ThunderSVMError, kernel="poly", degree=1000, gamma=10.0)
+        self.refuse("^C=", ThunderSVMError, kernel="poly", degree=1000, gamma=10.0)
 
 
 class TestProcess:

@@ -410,7 +410,7 @@ def test_mackey_glass_names_what_makes_no_sense(name, value):
 
 @pytest.mark.parametrize("n", ["", "12", b"1", {}, {1: 2}, 1.5, None, 10**30, 10**5, [10**8], [10**30], np.array(2)])
 def test_strings_are_asked_for_by_numbers_that_fit_in_memory(n):
-    with pytest.raises((ValueError, TypeError), match=r"^n must"):
+    with pytest.raises((ValueError, TypeError), match=r"^n(\[0\])? must"):
         tasks.anbncn(n)
 
 

@@ -28,6 +28,7 @@ __all__ = [
     "INT32_MAX", "MOST", "MOST_SCALE", "check_callable", "check_callbacks", "check_choice", "check_class_weight",
     "check_flag", "check_fraction", "check_gate_bias", "check_integer", "check_method", "check_n_jobs",
     "check_not_negative", "check_number", "check_path", "check_positive", "check_random_state", "is_sequence",
+    "to_number",
 ]  # fmt: skip
 
 
@@ -44,9 +45,9 @@ def _to_int(value: Any) -> int | None:
         return None
 
 
-def _to_float(value: Any) -> float:
+def to_number(value: Any) -> float:
     """The number; NaN if it is none, infinity if it does not fit."""
-    if type(value) is not int and not isinstance(value, Real) or isinstance(value, bool):
+    if (type(value) is not int and not isinstance(value, Real)) or isinstance(value, bool):
         return math.nan
     try:
         return float(value)
@@ -74,7 +75,7 @@ def check_integer(name: str, value: Any, least: int, most: int | None = None, *,
 
 def check_number(name: str, value: Any, least: float | None = None, most: float | None = None) -> float:
     """A finite number, from `least` to `most` where these are given."""
-    number = value if type(value) is float else _to_float(value)
+    number = value if type(value) is float else to_number(value)
     if not -math.inf < number < math.inf or (least is not None and number < least):
         raise refusal(name, "be a finite number" + ("" if least is None else f" of at least {least:g}"), value)
     return _at_most(name, value, number, most)
@@ -86,7 +87,7 @@ def check_not_negative(name: str, value: Any) -> float:
 
 def check_positive(name: str, value: Any, most: float | None = None) -> float:
     """A positive finite number up to `most`, which is by default `MOST_SCALE`."""
-    number = value if type(value) is float else _to_float(value)
+    number = value if type(value) is float else to_number(value)
     if not 0 < number < math.inf:
         raise refusal(name, "be a positive finite number", value)
     return _at_most(name, value, number, MOST_SCALE.get(name) if most is None else most)
@@ -102,14 +103,14 @@ def check_fraction(name: str, value: Any) -> float:
     """A part between 0 and 1, or "half"."""
     if isinstance(value, str) and value == "half":
         return 0.5
-    number = _to_float(value)
+    number = to_number(value)
     if not 0 < number < 1:
         raise refusal(name, "be 'half' or a number between 0 and 1", value)
     return number
 
 
 def check_gate_bias(gate_bias: Any) -> tuple[float, ...]:
-    values = tuple(map(_to_float, gate_bias)) if is_sequence(gate_bias) else ()
+    values = tuple(map(to_number, gate_bias)) if is_sequence(gate_bias) else ()
     if len(values) != 3 or not all(map(math.isfinite, values)):
         raise refusal("gate_bias", "be three finite numbers", gate_bias)
     return values

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from evoke._validation.parameters import check_integer, check_path
+from evoke._validation.parameters import check_flag, check_integer, check_path
 from evoke.evolution.run import Callback, Run
 from evoke.persistence.atomic import check_replaceable
 from evoke.persistence.model import load, save
@@ -83,8 +83,7 @@ class Checkpoint:
     def __post_init__(self) -> None:
         check_path(self.path)
         check_integer("every", self.every, 1)
-        if not isinstance(self.resume, (bool, np.bool_)):
-            raise ValueError(f"resume must be True or False, got {self.resume!r}")
+        check_flag("resume", self.resume)
 
     def restore(self, run: Run) -> None:
         """Bring the run to where the file is; see `evoke.evolution.Run`."""

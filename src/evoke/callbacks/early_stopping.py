@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from evoke._validation.errors import ParameterError
 from evoke._validation.parameters import check_integer, check_not_negative
 from evoke.evolution.run import Callback, Run
 
@@ -54,7 +55,7 @@ class EarlyStopping:
 
     def __post_init__(self) -> None:
         if self.patience is None and self.target is None:
-            raise ValueError("patience=None and target=None would never end a run: give one of them")
+            raise ParameterError("patience=None and target=None would never end a run: give one of them")
         if self.patience is not None:
             check_integer("patience", self.patience, 1)
         if self.target is not None:

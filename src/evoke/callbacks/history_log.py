@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from evoke._validation.errors import refusal
 from evoke._validation.parameters import check_path
 from evoke.evolution.run import Callback, Run
 from evoke.persistence.atomic import check_replaceable
@@ -60,7 +61,7 @@ class HistoryLog:
     def __post_init__(self) -> None:
         check_path(self.path)
         if Path(self.path).suffix not in (".csv", ".jsonl"):
-            raise ValueError(f"path must end in .csv or .jsonl, got {self.path!r}")
+            raise refusal("path", "end in .csv or .jsonl", self.path)
 
     @contextmanager
     def watch(self, run: Run) -> Iterator[Callback]:

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from numbers import Integral
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from evoke._core import lstm
-from evoke._validation.arrays import to_array
-from evoke._validation.parameters import check_choice, check_positive
+from evoke._validation.parameters import check_choice, check_integer, check_positive, is_sequence
 from evoke.estimators.fitted import SeriesModel
 from evoke.estimators.series import SeriesEstimator
 from evoke.estimators.split import Data, divide
@@ -299,16 +297,15 @@ class EvokeForecaster(SeriesEstimator):
 
         Raises
         ------
+        ParameterError
+            An n_steps that is no integer of at least 0.
         ValueError
-            A negative n_steps; a context or X that do not fit the model or are not finite.
+            A context or X that do not fit the model or are not finite.
         FloatingPointError
             The run diverges: an output is not finite.
         """
         model = self._fitted_model()
-        if not isinstance(n_steps, Integral) or isinstance(n_steps, bool) or n_steps < 0:
-            raise ValueError(f"n_steps must be an integer of at least 0, got {n_steps!r}")
-        if n_steps > MOST_STEPS:
-            raise ValueError(f"n_steps must be at most {MOST_STEPS}, got {n_steps!r}")
+        n_steps = check_integer("n_steps", n_steps, 0, MOST_STEPS)
         if context is None:
             external = model.read_external(X, np.array([n_steps]), False, "what is generated")
             state, last = model.end, model.last
@@ -343,12 +340,11 @@ class EvokeForecaster(SeriesEstimator):
             A value for each element of `fh`, in its order.
         """
         check_is_fitted(self, "fitted_")
-        steps = np.atleast_1d(to_array(fh, "fh"))
-        if steps.ndim != 1 or steps.size == 0 or steps.dtype.kind not in "iu" or (steps < 1).any():
-            raise ValueError(f"fh must be steps ahead, integers of at least 1, got {fh!r}")
-        if (steps > MOST_STEPS).any():
-            raise ValueError(f"fh must be at most {MOST_STEPS} steps ahead, got {fh!r}")
-        return self.generate(int(steps.max()), X=X)[steps.astype(np.intp) - 1]
+        if is_sequence(fh) and len(fh) > 0:
+            steps = [check_integer(f"fh[{i}]", step, 1, MOST_STEPS) for i, step in enumerate(fh)]
+        else:
+            steps = [check_integer("fh", fh, 1, MOST_STEPS)]
+        return self.generate(max(steps), X=X)[np.array(steps) - 1]
 
     def stream(self) -> SeriesStream:
         """An explicit stateful reader that starts from the zero state; the estimator itself keeps no state.

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from evoke._validation.parameters import check_path
 from evoke._version import __version__
 from evoke.exceptions import ModelFileError
 from evoke.persistence.atomic import replacing
@@ -58,7 +59,7 @@ def write_archive(path: str | os.PathLike[str], header: dict[str, Any], arrays: 
     OSError
         The file cannot be written.
     """
-    _check_path(path)
+    check_path(path)
     text = json.dumps({"format": FORMAT, "evoke": __version__, **header}, allow_nan=False).encode()
     if len(text) > _MOST_HEADER:
         raise ValueError(f"the header has {len(text)} bytes, at most {_MOST_HEADER} are allowed")
@@ -93,7 +94,7 @@ def read_archive(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str
     OSError
         There is no such file, or it cannot be read.
     """
-    _check_path(path)
+    check_path(path)
     status = os.stat(path)
     with refusing(path):
         if not stat.S_ISREG(status.st_mode):
@@ -118,11 +119,6 @@ def refusing(path: str | os.PathLike[str]) -> Iterator[None]:
     except Exception as error:  # parsers of foreign bytes trip in many ways
         reason = str(error) if isinstance(error, ValueError) else f"{type(error).__name__}: {error}"
         raise ModelFileError(f"{os.fspath(path)!r} is no model file that can be used: {reason}") from error
-
-
-def _check_path(path: Any) -> None:
-    if not isinstance(path, (str, os.PathLike)):  # a number would be taken for an open file, 0 for stdin
-        raise TypeError(f"path must be a path, got {path!r}")
 
 
 def _unpack(content: bytes) -> tuple[Any, dict[str, NDArray[Any]]]:

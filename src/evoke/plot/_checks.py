@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evoke._validation.arrays import to_array, to_float
+from evoke._validation.errors import ParameterError, refusal
 
 __all__ = ["FloatArray", "check_forecaster", "check_results", "output_names", "to_columns", "to_floats"]
 
@@ -51,9 +52,9 @@ def output_names(names: Any, n_outputs: int, alone: str) -> list[str]:
 
 
 def check_forecaster(estimator: Any) -> None:
-    """Raise a TypeError if the estimator cannot generate a series."""
+    """Raise a ParameterError if the estimator cannot generate a series."""
     if not hasattr(estimator, "generate"):
-        raise TypeError(f"estimator must be an EvokeForecaster, got {type(estimator).__name__}")
+        raise ParameterError(f"estimator must be an EvokeForecaster, got {type(estimator).__name__}")
 
 
 def check_results(results: Any, task: str) -> list[Mapping[str, Any]]:
@@ -61,15 +62,15 @@ def check_results(results: Any, task: str) -> list[Mapping[str, Any]]:
 
     Raises
     ------
-    TypeError
+    ParameterError
         Something else.
     ValueError
         Results of another task.
     """
-    results = [results] if isinstance(results, Mapping) else list(results)
+    results = list(results) if np.iterable(results) and not isinstance(results, Mapping) else [results]
     for result in results:
         if not isinstance(result, Mapping):
-            raise TypeError(f"results must be dicts as evoke.reproduce returns them, got {result!r}")
+            raise refusal("results", "be dicts as evoke.reproduce returns them", result)
     found = {result["task"] for result in results}
     if found - {task}:
         raise ValueError(f"results must be of the task {task}, got {sorted(found)}")

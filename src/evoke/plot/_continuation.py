@@ -72,7 +72,7 @@ class ContinuationDisplay(OutputsDisplay):
 
         Raises
         ------
-        TypeError
+        ParameterError
             An estimator without ``generate``.
         """
         check_forecaster(estimator)

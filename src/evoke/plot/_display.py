@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from evoke._validation.errors import refusal
+
 __all__ = ["Display", "check_picture", "picture"]
 
 
@@ -52,7 +54,7 @@ class Display:
         ------
         ImportError
             Matplotlib is missing.
-        TypeError
+        ParameterError
             Something other than axes or a figure.
         ValueError
             A number of axes other than `n`.
@@ -69,7 +71,7 @@ class Display:
         axes = np.asarray(axes, dtype=object).ravel()
         for one in axes:
             if not isinstance(one, Axes):
-                raise TypeError(f"{'ax' if n == 1 else 'axes'} must be Matplotlib's Axes or a figure, got {one!r}")
+                raise refusal("ax" if n == 1 else "axes", "be Matplotlib's Axes or a figure", one)
         if len(axes) != n:
             raise ValueError(f"axes must be {n}: {purpose}, got {len(axes)}")
         return axes

@@ -79,7 +79,7 @@ class FreeRunDisplay(Display):
 
         Raises
         ------
-        TypeError
+        ParameterError
             An estimator without ``generate``.
         ValueError
             As in `from_predictions`.
@@ -145,7 +145,7 @@ class FreeRunDisplay(Display):
 
         Raises
         ------
-        TypeError
+        ParameterError
             Something other than results.
         ValueError
             No free run to draw, another task, or results for different numbers of waves.

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from evoke._validation.errors import refusal
 from evoke.plot._checks import FloatArray, check_results, to_floats
 from evoke.plot._display import Display
 from evoke.plot._style import colour, legend_above
@@ -71,7 +72,7 @@ class GeneralisationDisplay(Display):
 
         Raises
         ------
-        TypeError
+        ParameterError
             Something other than results.
         ValueError
             No finished run, another task, or results tested up to different lengths.
@@ -113,13 +114,13 @@ class GeneralisationDisplay(Display):
 
         Raises
         ------
-        TypeError
+        ParameterError
             Something other than such a mapping.
         ValueError
             No runs.
         """
         if not isinstance(accepted, Mapping) or not all(isinstance(part, Mapping) for part in accepted.values()):
-            raise TypeError(f"accepted must map training lengths to a mapping of systems to runs, got {accepted!r}")
+            raise refusal("accepted", "map training lengths to a mapping of systems to runs", accepted)
         if not accepted:
             raise ValueError("accepted must hold at least one run, got none")
         checked = {

@@ -11,7 +11,7 @@ from evoke import tasks
 from evoke._validation.parameters import check_integer
 from evoke.estimators import EvokeClassifier
 from evoke.evolution.run import Callback
-from evoke.reproduce._runs import Progress, carry_out, check_arguments, timed_fit
+from evoke.reproduce._runs import Progress, carry_out, check_run, check_runs, timed_fit
 from evoke.reproduce._statistics import quartiles
 from evoke.reproduce.presets import anbncn_parameters
 
@@ -37,6 +37,14 @@ def _model(preset: str, solver: str, readout: str, n_generations: int | None, **
     if n_generations is not None:
         parameters["n_generations"] = n_generations
     return EvokeClassifier(**parameters)
+
+
+def _check_run(
+    seed: Any, n_max: Any, preset: Any, solver: Any, readout: Any, n_generations: Any, test_max: Any
+) -> None:
+    check_integer("n_max", n_max, 2, LARGEST_N_MAX)
+    check_integer("test_max", test_max, 1, tasks.MOST_COUNT)
+    check_run(seed, preset, solver, readout, n_generations)
 
 
 def run_anbncn(
@@ -67,6 +75,7 @@ def run_anbncn(
         network, None if it is not finite; ``generations`` and ``evaluations``, their numbers; ``seconds``, the duration
         of the evolution; ``spot``, whether single long strings are accepted, by their n.
     """
+    _check_run(seed, n_max, preset, solver, readout, n_generations, test_max)
     X, y = tasks.anbncn(n_max)
     model = _model(preset, solver, readout, n_generations, random_state=seed, callbacks=callbacks)
     evolution = timed_fit(model, X, y)
@@ -127,18 +136,15 @@ def anbncn(
 
     Raises
     ------
-    ValueError
+    ParameterError
         An argument out of range.
     RuntimeError
         ``solver="thundersvm"``, but the library cannot be used.
     Interrupted
         On Ctrl-C, with the result so far.
     """
-    check_integer("n_max", n_max, 2)
-    if n_max > LARGEST_N_MAX:
-        raise ValueError(f"n_max must be at most {LARGEST_N_MAX}, got {n_max}")
-    check_integer("test_max", test_max, 1)
-    check_arguments(runs, seed, preset, solver, readout, n_jobs, n_generations)
+    check_runs(runs, n_jobs, progress)
+    _check_run(seed, n_max, preset, solver, readout, n_generations, test_max)
 
     def run_one(seed: int, callbacks: list[Callback]) -> dict[str, Any]:
         return run_anbncn(seed, n_max, preset, solver, readout, n_generations, test_max, callbacks)

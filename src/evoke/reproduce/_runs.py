@@ -10,15 +10,17 @@ from typing import Any
 
 from joblib import Parallel, delayed
 
-from evoke._validation.parameters import check_choice, check_integer, check_n_jobs
+from evoke._core.readout import READOUTS
+from evoke._validation.parameters import check_callable, check_choice, check_integer, check_n_jobs
 from evoke.config import show_config
 from evoke.estimators.base import BaseEvoke
 from evoke.evolution.run import Callback
 from evoke.evolution.workers import in_threads, spread
-from evoke.exceptions import WorkerLostError
+from evoke.exceptions import ParameterError, WorkerLostError
 from evoke.reproduce._statistics import finite
+from evoke.reproduce.presets import PRESETS
 
-__all__ = ["Interrupted", "Progress", "carry_out", "check_arguments", "timed_fit"]
+__all__ = ["Interrupted", "Progress", "carry_out", "check_run", "check_runs", "timed_fit"]
 
 # Called with what is known about a run after each of its generations and at its end.
 Progress = Callable[[dict[str, Any]], Any]
@@ -49,28 +51,35 @@ class _Stop(Exception):
     """Ends a run in a worker thread, where Ctrl-C does not raise KeyboardInterrupt."""
 
 
-def check_arguments(
-    runs: Any, seed: Any, preset: Any, solver: Any, readout: Any, n_jobs: Any, n_generations: Any
-) -> None:
-    """Check the arguments that all experiments have.
+def check_runs(runs: Any, n_jobs: Any, progress: Any) -> None:
+    """Check the arguments for several runs of an experiment.
 
     Raises
     ------
-    ValueError
+    ParameterError
         One of them is out of range.
     """
     check_integer("runs", runs, 1)
+    check_n_jobs(n_jobs, optional=False)
+    check_callable("progress", progress)
+
+
+def check_run(seed: Any, preset: Any, solver: Any, readout: Any, n_generations: Any) -> None:
+    """Check the arguments that one run of any experiment has.
+
+    Raises
+    ------
+    ParameterError
+        One of them is out of range.
+    """
     check_integer("seed", seed, 0)
-    if n_jobs is None:  # which estimators take
-        raise ValueError("n_jobs must be an integer other than 0, got None")
-    check_n_jobs(n_jobs)
     if n_generations is not None:
         check_integer("n_generations", n_generations, 1)
-    check_choice("preset", preset, ("paper", "tuned"))
+    check_choice("preset", preset, tuple(PRESETS))
     check_choice("solver", solver, ("auto", "native", "thundersvm"))
-    check_choice("readout", readout, ("svm", "lssvm", "pinv"))
+    check_choice("readout", readout, READOUTS)
     if solver == "thundersvm" and readout != "svm":
-        raise ValueError(f"solver='thundersvm' only trains readout='svm', got readout={readout!r}")
+        raise ParameterError(f"solver='thundersvm' only trains readout='svm', got readout={readout!r}")
 
 
 def timed_fit(model: BaseEvoke, *data: Any) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from evoke import tasks
 from evoke._validation.parameters import check_integer
 from evoke.estimators import EvokeForecaster
 from evoke.evolution.run import Callback
-from evoke.reproduce._runs import Progress, carry_out, check_arguments, timed_fit
+from evoke.reproduce._runs import Progress, carry_out, check_run, check_runs, timed_fit
 from evoke.reproduce._statistics import finite, quartiles
 from evoke.reproduce.presets import sines_parameters
 from evoke.tasks import FREQUENCIES, SINES_SPLIT
@@ -38,6 +38,11 @@ def _model(
 def _squared_error(true: Any, generated: Any) -> float:
     with np.errstate(over="ignore"):
         return float(((generated - true) ** 2).sum())
+
+
+def _check_run(seed: Any, waves: Any, preset: Any, solver: Any, readout: Any, n_generations: Any) -> None:
+    check_integer("waves", waves, 1, len(FREQUENCIES))
+    check_run(seed, preset, solver, readout, n_generations)
 
 
 def run_sines(
@@ -69,6 +74,7 @@ def run_sines(
         is not finite; ``generations`` and ``evaluations``, their numbers; ``seconds``, the duration of the evolution;
         ``generated``, the generated values, None if the free run diverges.
     """
+    _check_run(seed, waves, preset, solver, readout, n_generations)
     y = tasks.superimposed_sines(waves, SINES_SPLIT.test_end)
     known, test = np.split(y, [SINES_SPLIT.validation_end])
     model = _model(waves, preset, solver, readout, n_generations, random_state=seed, callbacks=callbacks)
@@ -122,13 +128,11 @@ def sines(
 
     Raises
     ------
-    ValueError, RuntimeError, Interrupted
+    ParameterError, RuntimeError, Interrupted
         As in `anbncn`.
     """
-    check_integer("waves", waves, 1)
-    if waves > len(FREQUENCIES):
-        raise ValueError(f"waves must be at most {len(FREQUENCIES)}, got {waves}")
-    check_arguments(runs, seed, preset, solver, readout, n_jobs, n_generations)
+    check_runs(runs, n_jobs, progress)
+    _check_run(seed, waves, preset, solver, readout, n_generations)
 
     def run_one(seed: int, callbacks: list[Callback]) -> dict[str, Any]:
         return run_sines(seed, waves, preset, solver, readout, n_generations, callbacks)

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from evoke._core.readout import READOUTS
+from evoke._validation.parameters import check_choice, check_integer
+from evoke.tasks import FREQUENCIES
+
 __all__ = ["PRESETS", "SINES_PRESETS", "anbncn_parameters", "sines_parameters"]
 
 # The paper's values (section 3.1). The paper does not give the size of the population, the credit, the error used as
@@ -93,6 +97,11 @@ MORE_WAVES: dict[tuple[str, str], dict[str, Any]] = {
 }
 
 
+def _check_variant(preset: Any, readout: Any) -> None:
+    check_choice("preset", preset, tuple(PRESETS))
+    check_choice("readout", readout, READOUTS)
+
+
 def anbncn_parameters(preset: str, readout: str) -> dict[str, Any]:
     """Arguments of `EvokeClassifier` for a^n b^n c^n.
 
@@ -105,7 +114,13 @@ def anbncn_parameters(preset: str, readout: str) -> dict[str, Any]:
     -------
     dict
         The arguments by name.
+
+    Raises
+    ------
+    ParameterError
+        An argument out of range.
     """
+    _check_variant(preset, readout)
     return PRESETS[preset] | {"readout": readout}
 
 
@@ -121,7 +136,14 @@ def sines_parameters(preset: str, readout: str, waves: int = 2) -> dict[str, Any
     -------
     dict
         The arguments by name.
+
+    Raises
+    ------
+    ParameterError
+        An argument out of range.
     """
+    _check_variant(preset, readout)
+    waves = check_integer("waves", waves, 1, len(FREQUENCIES))
     parameters = SINES_PRESETS[preset][readout] | {"readout": readout}
     if waves > 2:
         parameters |= MORE_WAVES.get((preset, readout), {})

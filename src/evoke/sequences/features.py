@@ -11,6 +11,8 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 
+from evoke._validation.errors import refusal
+
 __all__ = ["Features", "as_frames", "one_row"]
 
 FloatArray = NDArray[np.float64]
@@ -123,4 +125,4 @@ def _as_frame(kind: str, values: Any, like: Any, names: Any) -> Any:
         import polars as pl
 
         return pl.DataFrame(values, schema=list(names), orient="row")
-    raise ValueError(f"set_output knows transform='default', 'pandas' and 'polars', got {kind!r}")
+    raise refusal("transform", "be one of ('default', 'pandas', 'polars')", kind)

@@ -3,53 +3,40 @@
 from __future__ import annotations
 
 import math
-import numbers
-import sys
 import warnings
 
 import numpy as np
 from sklearn.base import RegressorMixin
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import check_array, check_scalar
+from sklearn.utils import check_array
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from evoke._core.kernel import KERNELS, Kernel, decide
 from evoke._validation.arrays import to_array, to_float, to_targets
+from evoke._validation.errors import refusal
+from evoke._validation.parameters import (
+    INT32_MAX,
+    check_choice,
+    check_integer,
+    check_number,
+    check_positive,
+    to_number,
+)
 from evoke.metrics import r_squared
 from evoke.persistence.checks import check_flags, check_values
 from evoke.persistence.model import Persistent
 from evoke.svm._weights import check_weights
 
-_INT32_MAX = 2**31 - 1
 _FLOAT64 = np.dtype(np.float64)
 
 SOLVERS = ("auto", "native", "thundersvm")
 
 
-def check_real(value, name, *, above=None, least=-sys.float_info.max):
-    """A finite real number above one value, or at least another."""
-    bound, sides = (least, "left") if above is None else (above, "neither")
-    if isinstance(value, np.floating):
-        value = float(value)  # single precision does not hold the bounds
-    # scikit-learn's own check takes ten times as long, and there are six numbers.
-    if isinstance(value, (float, int)) and bound <= value <= sys.float_info.max and value != above:
-        return
-    check_scalar(value, name, numbers.Real, min_val=bound, include_boundaries=sides)
-    if isinstance(value, int) or not math.isfinite(value):
-        raise ValueError(f"{name} == {value}, must be finite.")
-
-
-def check_integer(value, name, *, least):
-    """An integer that fits into 32 bits."""
-    if type(value) is not int or not least <= value <= _INT32_MAX:
-        check_scalar(value, name, numbers.Integral, min_val=least, max_val=_INT32_MAX)
-
-
-def check_choice(value, name, choices):
-    """One of several names."""
-    if not isinstance(value, str) or value not in choices:
-        raise ValueError(f"{name} == {value!r}, must be one of {', '.join(map(repr, choices))}.")
+def check_gamma(value):
+    """A positive finite number, or a name for one that depends on X."""
+    if not (value in ("scale", "auto") if isinstance(value, str) else 0 < to_number(value) < math.inf):
+        raise refusal("gamma", "be 'scale', 'auto' or a positive finite number", value)
 
 
 def is_clean(array, ndim):
@@ -102,7 +89,7 @@ class KernelMachine(Persistent):
     })  # fmt: skip
 
     def _check_fitted(self):
-        check_integer(self.n_features_in_, "n_features_in_", least=1)
+        check_integer("n_features_in_", self.n_features_in_, 1)
         check_values("support_vectors_", self.support_vectors_, (None, self.n_features_in_))
         n_support = len(self.support_vectors_)
         check_values("dual_coef_", self.dual_coef_, (None, n_support))
@@ -114,14 +101,11 @@ class KernelMachine(Persistent):
 
     def _check_kernel(self):
         """Parameters that every kernel machine has."""
-        check_real(self.C, "C", above=0)
-        check_choice(self.kernel, "kernel", KERNELS)
-        check_integer(self.degree, "degree", least=0)
-        if isinstance(self.gamma, str):
-            check_choice(self.gamma, "gamma", ("scale", "auto"))
-        else:
-            check_real(self.gamma, "gamma", above=0)
-        check_real(self.coef0, "coef0")
+        check_positive("C", self.C)
+        check_choice("kernel", self.kernel, KERNELS)
+        check_integer("degree", self.degree, 0, INT32_MAX)
+        check_gamma(self.gamma)
+        check_number("coef0", self.coef0)
 
     def _validate(self, X, y, clean_y, **options):
         """Rows and targets of a fit. `clean_y` says whether y, an ndarray of as many rows, can stay as it is."""
@@ -172,12 +156,10 @@ class IterativeMachine(KernelMachine):
     _fitted = KernelMachine._fitted | {"n_support_", "n_iter_", "dual_gap_", "fit_status_"}
 
     def _check_solver(self):
-        check_real(self.tol, "tol", above=0)
-        check_choice(self.solver, "solver", SOLVERS)
-        check_integer(self.max_iter, "max_iter", least=-1)
-        if self.max_iter == 0:
-            raise ValueError("max_iter == 0, must be -1 (the solver's own limit) or >= 1.")
-        check_real(self.cache_size, "cache_size", above=0)
+        check_positive("tol", self.tol)
+        check_choice("solver", self.solver, SOLVERS)
+        check_integer("max_iter", self.max_iter, 1, INT32_MAX, other=-1)
+        check_positive("cache_size", self.cache_size)
 
     def _solver(self):
         return {

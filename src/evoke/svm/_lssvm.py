@@ -48,7 +48,7 @@ class LeastSquaresMachine(KernelMachine):
         fitted = core_readout.fit_readout(rows, np.ascontiguousarray(targets), weights, Training(kernel, float(self.C)))
         if fitted is None:
             raise ValueError(
-                f"the kernel matrix with 1 / C on its diagonal is singular to working precision: C == {self.C} is too "
+                f"the kernel matrix with 1 / C on its diagonal is singular to working precision: C={self.C} is too "
                 "large for these rows, lower it"
             )
         support_vectors, coefficients, intercept = fitted
@@ -65,7 +65,7 @@ class LeastSquaresMachine(KernelMachine):
         if (self.residual_ > accepted).any():
             warnings.warn(
                 f"the system is solved only to a residual of {self.residual_.max():.3g}, by as much the values on the "
-                f"training rows are wrong: C == {self.C} is too large for these rows, lower it",
+                f"training rows are wrong: C={self.C} is too large for these rows, lower it",
                 ConvergenceWarning,
                 stacklevel=3,
             )

@@ -8,9 +8,10 @@ import numpy as np
 from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
+from evoke._validation.parameters import check_choice
 from evoke.persistence.checks import check_labels
 from evoke.persistence.model import savable
-from evoke.svm._base import IterativeMachine, check_choice
+from evoke.svm._base import IterativeMachine
 from evoke.svm._solve import solve_each
 from evoke.svm._weights import check_weights, class_weights, weighted_C
 
@@ -156,7 +157,7 @@ class SVC(ClassifierMixin, IterativeMachine):
         """
         self._check_kernel()
         self._check_solver()
-        check_choice(self.decision_function_shape, "decision_function_shape", ("ovr", "ovo"))
+        check_choice("decision_function_shape", self.decision_function_shape, ("ovr", "ovo"))
         X, y, classes, codes, sizes = self._validate_classes(X, y)
         n_classes = len(classes)
         factors = np.array([1.0] * n_classes)

@@ -6,8 +6,9 @@ import math
 
 import numpy as np
 
+from evoke._validation.parameters import check_not_negative
 from evoke.persistence.model import savable
-from evoke.svm._base import IterativeMachine, Regression, check_real
+from evoke.svm._base import IterativeMachine, Regression
 from evoke.svm._solve import solve_each
 from evoke.svm._weights import check_weights, weighted_C
 
@@ -146,7 +147,7 @@ class SVR(Regression, IterativeMachine):
         """
         self._check_kernel()
         self._check_solver()
-        check_real(self.epsilon, "epsilon", least=0)
+        check_not_negative("epsilon", self.epsilon)
         X, targets, single_output = self._validate_values(X, y)
         order = np.arange(len(X))
         bound = np.full(len(X), float(self.C))
@@ -156,7 +157,7 @@ class SVR(Regression, IterativeMachine):
             bound = weighted_C(self.C, sample_weight[order])
         largest = float(np.abs(targets).max())
         if not math.isfinite(float(bound.max()) * largest * len(order)):
-            raise ValueError(f"C == {self.C} times the values of y, up to {largest:.3g}, overflows; scale y or lower C")
+            raise ValueError(f"C={self.C} times the values of y, up to {largest:.3g}, overflows; scale y or lower C")
         rows, targets = X.take(order, axis=0), targets.take(order, axis=1)
         kernel = self._make_kernel(X)
         problems = [(target, -bound, bound) for target in targets]

@@ -11,8 +11,6 @@ are not used: they crash on copies, on a fit without support vectors and on two 
 
 import ctypes
 import functools
-import math
-import numbers
 import os
 import sys
 import threading
@@ -20,9 +18,20 @@ from importlib import metadata
 
 import numpy as np
 from numpy.ctypeslib import ndpointer
-from sklearn.utils import check_array, check_scalar
+from sklearn.utils import check_array
 
 from evoke._core import dispatch
+from evoke._validation.arrays import check_shape
+from evoke._validation.errors import refusal
+from evoke._validation.parameters import (
+    INT32_MAX,
+    check_choice,
+    check_integer,
+    check_not_negative,
+    check_number,
+    check_positive,
+    is_sequence,
+)
 
 __all__ = ["ThunderSVMError", "available", "info", "train"]
 
@@ -238,29 +247,26 @@ def train(
     """
     X = check_array(X, dtype=np.float64, order="C", ensure_min_samples=2, input_name="X")
     target = check_array(target, dtype=np.float64, ensure_2d=False, input_name="target")
-    if target.shape != X.shape[:1]:
-        raise ValueError(f"target has shape {target.shape}, must be {X.shape[:1]}: one value for each row of X")
+    check_shape(target, "target", X.shape[:1])
     for name, array in ("X", X), ("target", target):
         if np.abs(array).max() > _FLOAT32.max:
             raise ValueError(f"{name} holds {array.flat[np.abs(array).argmax()]}, outside of the range of float32")
-    if X.size > np.iinfo(np.int32).max:
-        raise ValueError(f"X has {X.size} elements, must be at most {np.iinfo(np.int32).max}")
-    if kernel not in _KERNELS:
-        raise ValueError(f"kernel == {kernel!r}, must be one of {', '.join(map(repr, _KERNELS))}")
-    _check_real(gamma, "gamma", min_val=0, max_val=math.inf, include_boundaries="neither")
-    _check_real(coef0, "coef0", min_val=-math.inf, max_val=math.inf, include_boundaries="neither")
-    _check_real(epsilon, "epsilon", min_val=0, max_val=math.inf, include_boundaries="left")
-    _check_real(tol, "tol", min_val=1e-6, max_val=_FLOAT32.max)
-    int32_max = np.iinfo(np.int32).max
-    check_scalar(degree, "degree", numbers.Integral, min_val=1, max_val=int32_max)
-    check_scalar(max_iter, "max_iter", numbers.Integral, min_val=1, max_val=int32_max)
-    check_scalar(n_cores, "n_cores", numbers.Integral, min_val=1)
-    check_scalar(gpu_id, "gpu_id", numbers.Integral, min_val=0, max_val=int32_max)
-    pair = (C, C) if regression or np.ndim(C) == 0 else tuple(C)
+    if X.size > INT32_MAX:
+        raise ValueError(f"X has {X.size} elements, must be at most {INT32_MAX}")
+    check_choice("kernel", kernel, tuple(_KERNELS))
+    check_positive("gamma", gamma)
+    check_number("coef0", coef0)
+    check_not_negative("epsilon", epsilon)
+    check_number("tol", tol, 1e-6, _FLOAT32.max)
+    check_integer("degree", degree, 1, INT32_MAX)
+    check_integer("max_iter", max_iter, 1, INT32_MAX)
+    check_integer("n_cores", n_cores, 1)
+    check_integer("gpu_id", gpu_id, 0, INT32_MAX)
+    pair = tuple(C) if is_sequence(C) and not regression else (C, C)
     if len(pair) != 2:
-        raise ValueError(f"C == {C!r}, must be a number or a pair (C_negative, C_positive)")
+        raise refusal("C", "be a number or a pair (C_negative, C_positive)", C)
     for bound in pair:
-        _check_real(bound, "C", min_val=0, max_val=math.inf, include_boundaries="neither")
+        check_positive("C", bound)
 
     if regression:
         if np.ptp(target) <= 2 * epsilon:
@@ -291,7 +297,7 @@ def train(
     weights = np.array([pair[1], pair[0]]) / max(pair)
     if not (_FLOAT32.tiny <= smallest and largest <= _FLOAT32.max and weights.min() >= _FLOAT32.tiny):
         raise ThunderSVMError(
-            f"C == {C!r} with kernel values up to {unit:.3g} is outside of the range of single precision that "
+            f"C={C!r} with kernel values up to {unit:.3g} is outside of the range of single precision that "
             "ThunderSVM works in; use the native solver"
         )
     support, coefficients = _fit(
@@ -307,12 +313,6 @@ def train(
     coefficients *= max(pair) / copies / float(np.float32(largest))
     beta = np.bincount(order[support], coefficients, minlength=len(target))
     return _feasible(beta, size, None if regression else target)
-
-
-def _check_real(value, name, **bounds):
-    check_scalar(value, name, numbers.Real, **bounds)
-    if math.isnan(value):
-        raise ValueError(f"{name} == {value}, must be a number")
 
 
 def _scaled(X, kernel, gamma, degree, coef0):

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-import numbers
 import sys
 
 import numpy as np
 from sklearn.utils import check_array, compute_class_weight
 
-from evoke._validation.arrays import to_array, to_float
+from evoke._validation.arrays import check_shape, to_array, to_float
+from evoke._validation.parameters import check_class_weight
 
 __all__ = ["check_weights", "class_weights", "weighted_C"]
 
@@ -17,8 +17,7 @@ __all__ = ["check_weights", "class_weights", "weighted_C"]
 def check_weights(sample_weight, n, codes=None, classes=()):
     """Weights of shape (n,), finite, not negative and not all zero, nor all of a class."""
     weights = to_float(to_array(sample_weight, "sample_weight"), "sample_weight")
-    if weights.shape != (n,):
-        raise ValueError(f"sample_weight has shape {weights.shape}, must be ({n},): one weight for each row of X")
+    check_shape(weights, "sample_weight", (n,))
     weights = check_array(weights, dtype=np.float64, ensure_2d=False, input_name="sample_weight")
     if weights.min() < 0.0:
         raise ValueError(f"sample_weight holds {weights.min()}, weights must not be negative")
@@ -35,24 +34,18 @@ def weighted_C(C, *weights):
     with np.errstate(over="ignore", under="ignore"):
         bound = np.asarray(math.prod(weights, start=float(C)))
     if not (np.isfinite(bound).all() and bound.min() >= sys.float_info.min):
-        raise ValueError(f"C == {C} times class_weight and sample_weight is out of the range of float64")
+        raise ValueError(f"C={C} times class_weight and sample_weight is out of the range of float64")
     return bound
 
 
 def class_weights(class_weight, classes, y):
     """Factor of C for each class, positive and finite."""
-    for label, weight in class_weight.items() if isinstance(class_weight, dict) else ():
-        if not (isinstance(weight, numbers.Real) and 0 < weight < math.inf):
-            raise ValueError(f"class_weight of class {label!r} is {weight!r}, must be positive and finite")
+    check_class_weight(class_weight)
     try:
-        weights = compute_class_weight(class_weight, classes=classes, y=y)
+        return compute_class_weight(class_weight, classes=classes, y=y)
     except ValueError as error:
         known = classes.tolist()
         unknown = [label for label in class_weight if label not in known] if isinstance(class_weight, dict) else []
         if not unknown:
             raise
         raise ValueError(f"class_weight has {unknown[0]!r}, which is none of the classes: {error}") from None
-    for label, weight in zip(classes, weights, strict=True):
-        if not (math.isfinite(weight) and weight > 0):
-            raise ValueError(f"class_weight of class {label!r} is {weight}, must be positive and finite")
-    return weights
