@@ -1,6 +1,6 @@
 /* Three fixed workloads of the core, whose instructions are counted: instructions forward|machine|cholesky.
  *
- * They run the AVX2 kernels, which valgrind knows, on every machine. The numbers printed keep the work from being left
+ * They run the functions for AVX2, which valgrind knows, on every machine. The numbers printed keep the work from being left
  * out. The workload "nothing" is what starting a program costs. */
 #include <math.h>
 #include <stdint.h>
@@ -27,7 +27,7 @@ static double uniform(uint64_t *seed) /* in [-1, 1) */
 }
 
 /* 2000 steps of eight networks of ten cells */
-static double forward(const evk_kernels *kernels)
+static double forward(const evk_functions *functions)
 {
     const evk_lstm net = {.n_inputs = 4, .n_cells = 10, .cell = EVK_CELL_LSTM, .forget_bias = 1.5, .output_bias = -1.5};
     const size_t width = net.n_cells * LANES, n_weights = width * 4 * (net.n_inputs + net.n_cells);
@@ -39,7 +39,7 @@ static double forward(const evk_kernels *kernels)
     for (size_t t = 0; t < 2000; t++) {
         for (size_t k = 0; k < net.n_inputs; k++)
             x[k] = uniform(&seed);
-        kernels->lstm_networks(&net, weights, x, phi[t % 2], state, phi[1 - t % 2]);
+        functions->lstm_networks(&net, weights, x, phi[t % 2], state, phi[1 - t % 2]);
     }
     const double result = phi[0][0];
     free(weights);
@@ -50,7 +50,7 @@ static double forward(const evk_kernels *kernels)
 }
 
 /* a classification machine on 200 rows of five features: kernel matrix, solver, certificate */
-static double machine(const evk_kernels *kernels)
+static double machine(const evk_functions *functions)
 {
     enum { N = 200, D = 5 };
     const evk_kernel kernel = {.kind = EVK_RBF, .gamma = 0.25};
@@ -67,13 +67,13 @@ static double machine(const evk_kernels *kernels)
     const evk_columns points = {columns, N, D, N};
     evk_gram gram;
     evk_gram_place(&gram, &kernel, points, N, gram_work);
-    kernels->gram_fill(&gram, NULL);
+    functions->gram_fill(&gram, NULL);
     evk_qp qp = {.gram = &gram, .target = target, .lower = lower, .upper = upper, .tol = 1e-3, .max_iter = 1000000};
     evk_qp_place(&qp, N, N, qp_work);
-    kernels->qp_begin(&qp);
-    while (!kernels->qp_run(&qp, 1000000))
+    functions->qp_begin(&qp);
+    while (!functions->qp_run(&qp, 1000000))
         continue;
-    kernels->qp_certify(&qp);
+    functions->qp_certify(&qp);
     const double result = qp.converged ? qp.objective : NAN;
     free(columns);
     free(target);
@@ -85,7 +85,7 @@ static double machine(const evk_kernels *kernels)
 }
 
 /* the Cholesky factor of 304 rows, and one solution */
-static double cholesky(const evk_kernels *kernels)
+static double cholesky(const evk_functions *functions)
 {
     enum { N = 304 };
     double *matrix = doubles(N * N), *side = doubles(N);
@@ -94,8 +94,8 @@ static double cholesky(const evk_kernels *kernels)
             matrix[i * N + j] = 1.0 / (1.0 + fabs((double)i - (double)j)) + (i == j);
         side[i] = 1.0;
     }
-    const ptrdiff_t done = kernels->cholesky(matrix, N, N, NULL);
-    kernels->cholesky_solve(matrix, N, N, side);
+    const ptrdiff_t done = functions->cholesky(matrix, N, N, NULL);
+    functions->cholesky_solve(matrix, N, N, side);
     const double result = done == N ? side[0] : NAN;
     free(matrix);
     free(side);
@@ -104,18 +104,18 @@ static double cholesky(const evk_kernels *kernels)
 
 int main(int argc, char **argv)
 {
-    const evk_kernels *kernels;
-    if (argc != 2 || evk_kernels_select("avx2", &kernels) != EVK_OK) {
+    const evk_functions *functions;
+    if (argc != 2 || evk_functions_select("avx2", &functions) != EVK_OK) {
         fprintf(stderr, "usage: instructions nothing|forward|machine|cholesky, on a processor with AVX2\n");
         return 2;
     }
     double result = 0.0;
     if (strcmp(argv[1], "forward") == 0)
-        result = forward(kernels);
+        result = forward(functions);
     else if (strcmp(argv[1], "machine") == 0)
-        result = machine(kernels);
+        result = machine(functions);
     else if (strcmp(argv[1], "cholesky") == 0)
-        result = cholesky(kernels);
+        result = cholesky(functions);
     printf("%.6g\n", result);
     return isnan(result);
 }

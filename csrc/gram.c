@@ -1,7 +1,7 @@
 #include "gram.h"
 
 #include "gram_row.h"
-#include "kernels.h"
+#include "functions.h"
 #include "vecmath.h"
 
 static inline pk integer_power(pk base, int32_t exponent)

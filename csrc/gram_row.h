@@ -2,7 +2,7 @@
 #ifndef EVK_GRAM_ROW_H
 #define EVK_GRAM_ROW_H
 
-#include "kernels.h"
+#include "functions.h"
 
 /* Row i, computed if need be. The row of `keep` (-1: none) stays where it is. */
 static inline const double *evk_gram_get(evk_gram *gram, size_t i, ptrdiff_t keep)

@@ -2,7 +2,7 @@
 
 #include <float.h>
 
-#include "kernels.h"
+#include "functions.h"
 #include "simd.h"
 
 /* Rows and packs of the block of the factor that is held in registers. Every element is summed in the same order

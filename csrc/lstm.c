@@ -1,6 +1,6 @@
 #include "lstm.h"
 
-#include "kernels.h"
+#include "functions.h"
 
 #ifdef EVK_SINGLE
 #include "vecmath_single.h"

@@ -8,10 +8,10 @@
 #include <float.h>
 
 #include "gram_row.h"
-#include "kernels.h"
+#include "functions.h"
 #include "vecmath.h"
 
-#define TAU 1e-12             /* least curvature of a pair, relative to nothing: kernels are of order one */
+#define TAU 1e-12             /* least curvature of a pair, relative to nothing: kernel values are of order one */
 #define DEPENDENT 1e-13       /* a pivot below this share of the diagonal counts as linearly dependent */
 #define MAX_RECHECKS 20
 #define MAX_TIGHTENED 6

@@ -1,7 +1,7 @@
 /* A pack that fills a cache line, eight doubles or in files compiled with EVK_SINGLE sixteen floats, one implementation
  * per instruction set.
  *
- * Every operation is correctly rounded and lane-wise, and the pack is as wide on every machine, so a kernel written with
+ * Every operation is correctly rounded and lane-wise, and the pack is as wide on every machine, so a function written with
  * packs gives the same bits with one 512-bit register, two 256-bit registers or plain C. */
 #ifndef EVK_SIMD_H
 #define EVK_SIMD_H

@@ -1,5 +1,5 @@
 /* The vector functions over plain arrays, for tests, benchmarks and Cauchy mutation. */
-#include "kernels.h"
+#include "functions.h"
 
 #ifdef EVK_SINGLE
 #include "vecmath_single.h"

@@ -83,15 +83,15 @@ static inline double uniform(uint64_t *seed, double low, double high)
     return low + (high - low) * ((double)((z ^ (z >> 31)) >> 11) * 0x1p-53);
 }
 
-/* for (size_t k = 0; (kernels = next_supported(&k)) != NULL;) visits the tables that this processor can run */
-static inline const evk_kernels *next_supported(size_t *k)
+/* for (size_t k = 0; (functions = next_supported(&k)) != NULL;) visits the tables that this processor can run */
+static inline const evk_functions *next_supported(size_t *k)
 {
-    const evk_kernels *kernels;
-    while ((kernels = evk_kernels_at((*k)++)) != NULL && !evk_kernels_supported(kernels))
-        fprintf(stderr, "this processor lacks %s: not tested\n", kernels->name);
-    if (kernels != NULL)
-        check_about = kernels->name;
-    return kernels;
+    const evk_functions *functions;
+    while ((functions = evk_functions_at((*k)++)) != NULL && !evk_functions_supported(functions))
+        fprintf(stderr, "this processor lacks %s: not tested\n", functions->name);
+    if (functions != NULL)
+        check_about = functions->name;
+    return functions;
 }
 
 /* A poll that counts how often it is asked, at every chance, and says no to the question `last` (0: never). */

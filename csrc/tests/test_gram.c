@@ -1,5 +1,5 @@
 /* Gram matrices, rows on demand and decision functions against plain loops. */
-#define EVK_ISA scalar /* gram_row.h is made for the sources of the kernels */
+#define EVK_ISA scalar /* gram_row.h is made for sources that are compiled once per instruction set */
 #include "gram_row.h"
 
 #include "check.h"
@@ -42,13 +42,13 @@ static evk_columns columns_of(const double *x, size_t n, size_t d)
 static void check_filled(const evk_kernel *kernel, const double *x, evk_columns points, double *expected)
 {
     const size_t n = points.n, d = points.d, ld = points.ld;
-    const evk_kernels *kernels;
-    for (size_t k = 0; (kernels = next_supported(&k)) != NULL;) {
+    const evk_functions *functions;
+    for (size_t k = 0; (functions = next_supported(&k)) != NULL;) {
         double *work = new_doubles(evk_gram_work_size(n, n));
         evk_gram gram;
         evk_gram_place(&gram, kernel, points, n, work);
-        CHECK(kernels->gram_fill(&gram, NULL) == 0);
-        if (kernels == evk_kernels_at(0))
+        CHECK(functions->gram_fill(&gram, NULL) == 0);
+        if (functions == evk_functions_at(0))
             memcpy(expected, gram.rows, n * ld * sizeof(double));
         CHECK_SAME_BITS(gram.rows, expected, n * ld);
         for (size_t i = 0; i < n; i++) {
@@ -63,7 +63,7 @@ static void check_filled(const evk_kernel *kernel, const double *x, evk_columns 
         }
         double *diagonal = new_doubles(ld);
         memcpy(diagonal, gram.diagonal, ld * sizeof(double));
-        kernels->gram_diagonal(&gram);
+        functions->gram_diagonal(&gram);
         CHECK_SAME_BITS(gram.diagonal, diagonal, ld);
         free(diagonal);
         for (size_t j = n; j < ld; j++)
@@ -115,10 +115,10 @@ static void check_decisions(const evk_kernel *kernel, const double *x, size_t n,
     for (size_t o = 0; o < N_OUTPUTS; o++)
         for (size_t j = 0; j < 8; j++)
             coef_columns[o * 8 + j] = j < N_SV ? coef[j * N_OUTPUTS + o] : 0.0;
-    const evk_kernels *kernels;
-    for (size_t k = 0; (kernels = next_supported(&k)) != NULL;) {
-        kernels->decide(kernel, x, n, d, sv, N_SV, coef, bias, N_OUTPUTS, work, decisions);
-        if (kernels == evk_kernels_at(0))
+    const evk_functions *functions;
+    for (size_t k = 0; (functions = next_supported(&k)) != NULL;) {
+        functions->decide(kernel, x, n, d, sv, N_SV, coef, bias, N_OUTPUTS, work, decisions);
+        if (functions == evk_functions_at(0))
             memcpy(expected, decisions, n * N_OUTPUTS * sizeof(double));
         CHECK_SAME_BITS(decisions, expected, n * N_OUTPUTS);
         for (size_t i = 0; i < n; i++) {
@@ -131,14 +131,14 @@ static void check_decisions(const evk_kernel *kernel, const double *x, size_t n,
                 }
                 CHECK_NEAR(decisions[i * N_OUTPUTS + o], value, 1e-14 * size);
             }
-            kernels->decide(kernel, x + i * d, 1, d, sv, N_SV, coef, bias, N_OUTPUTS, work, alone);
+            functions->decide(kernel, x + i * d, 1, d, sv, N_SV, coef, bias, N_OUTPUTS, work, alone);
             CHECK_SAME_BITS(alone, decisions + i * N_OUTPUTS, N_OUTPUTS);
         }
-        kernels->decide_columns(kernel, &points, &sv_columns, coef_columns, bias, N_OUTPUTS, row, by_output, NULL);
+        functions->decide_columns(kernel, &points, &sv_columns, coef_columns, bias, N_OUTPUTS, row, by_output, NULL);
         for (size_t i = 0; i < n; i++)
             for (size_t o = 0; o < N_OUTPUTS; o++)
                 CHECK_SAME_BITS(by_output + o * points.ld + i, decisions + i * N_OUTPUTS + o, 1);
-        kernels->decide(kernel, x, n, d, sv, 0, coef, bias, N_OUTPUTS, work, decisions);
+        functions->decide(kernel, x, n, d, sv, 0, coef, bias, N_OUTPUTS, work, decisions);
         for (size_t i = 0; i < n; i++) /* no support vectors: the bias alone */
             CHECK_SAME_BITS(decisions + i * N_OUTPUTS, bias, N_OUTPUTS);
     }
@@ -166,18 +166,18 @@ static void check_questions(void)
     const evk_kernel *kernel = &all_kernels[3];
     double *work = new_doubles(evk_gram_work_size(N, N)), *asked_work = new_doubles(evk_gram_work_size(N, N));
     evk_gram gram, asked;
-    const evk_kernels *kernels;
-    for (size_t k = 0; (kernels = next_supported(&k)) != NULL;) {
+    const evk_functions *functions;
+    for (size_t k = 0; (functions = next_supported(&k)) != NULL;) {
         evk_gram_place(&gram, kernel, points, N, work);
-        kernels->gram_fill(&gram, NULL);
-        kernels->decide_columns(kernel, &points, &points, coef, &bias, 1, row, whole, NULL);
+        functions->gram_fill(&gram, NULL);
+        functions->decide_columns(kernel, &points, &points, coef, &bias, 1, row, whole, NULL);
         for (size_t last = 0; last <= N_QUESTIONS; last++) {
             questions for_gram = {.last = last}, for_decisions = {.last = last};
             evk_poll poll = asking(&for_gram), poll_decisions = asking(&for_decisions);
             evk_gram_place(&asked, kernel, points, N, asked_work);
-            CHECK(kernels->gram_fill(&asked, &poll) == (last ? -1 : 0));
-            CHECK(kernels->decide_columns(kernel, &points, &points, coef, &bias, 1, asked_row, pieces,
-                                          &poll_decisions) == (last ? -1 : 0));
+            CHECK(functions->gram_fill(&asked, &poll) == (last ? -1 : 0));
+            CHECK(functions->decide_columns(kernel, &points, &points, coef, &bias, 1, asked_row, pieces,
+                                            &poll_decisions) == (last ? -1 : 0));
             CHECK(for_gram.asked == (last ? last : N_QUESTIONS) && for_decisions.asked == for_gram.asked);
             CHECK(asked.n_computed == (last ? 0 : N));
             if (last > 0)

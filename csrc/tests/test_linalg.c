@@ -9,12 +9,12 @@ static void fill_matrix(double *a, size_t n, size_t ld)
             a[i * ld + j] = j < n ? 1.0 / (1.0 + fabs((double)i - (double)j)) + (i == j) : 0.0;
 }
 
-static void check_cholesky(const evk_kernels *kernels, size_t n)
+static void check_cholesky(const evk_functions *functions, size_t n)
 {
     const size_t ld = (n + 7) / 8 * 8;
     double *whole = new_doubles(n * ld), *pieces = new_doubles(n * ld);
     fill_matrix(whole, n, ld);
-    CHECK(kernels->cholesky(whole, n, ld, NULL) == (ptrdiff_t)n);
+    CHECK(functions->cholesky(whole, n, ld, NULL) == (ptrdiff_t)n);
     for (size_t i = 0; i < n; i++)
         for (size_t j = i; j < n; j++) {
             double sum = 0.0;
@@ -25,7 +25,7 @@ static void check_cholesky(const evk_kernels *kernels, size_t n)
     questions q = {0};
     evk_poll poll = asking(&q);
     fill_matrix(pieces, n, ld);
-    CHECK(kernels->cholesky(pieces, n, ld, &poll) == (ptrdiff_t)n);
+    CHECK(functions->cholesky(pieces, n, ld, &poll) == (ptrdiff_t)n);
     for (size_t i = 0; i < n; i++)
         CHECK_SAME_BITS(pieces + i * ld + i, whole + i * ld + i, ld - i);
     const size_t n_questions = q.asked;
@@ -33,17 +33,17 @@ static void check_cholesky(const evk_kernels *kernels, size_t n)
     for (q.last = 1; q.last <= n_questions; q.last++) {
         q.asked = 0;
         fill_matrix(pieces, n, ld);
-        CHECK(kernels->cholesky(pieces, n, ld, &poll) == -1);
+        CHECK(functions->cholesky(pieces, n, ld, &poll) == -1);
         CHECK(q.asked == q.last);
     }
     fill_matrix(pieces, n, ld);
     pieces[(n - 1) * ld + n - 1] = -1.0;
-    CHECK(kernels->cholesky(pieces, n, ld, NULL) == (ptrdiff_t)n - 1);
+    CHECK(functions->cholesky(pieces, n, ld, NULL) == (ptrdiff_t)n - 1);
     free(whole);
     free(pieces);
 }
 
-static void check_pinv(const evk_kernels *kernels, size_t n, size_t d)
+static void check_pinv(const evk_functions *functions, size_t n, size_t d)
 {
     enum { N_TARGETS = 2 };
     const size_t size = (d + N_TARGETS) * n;
@@ -54,18 +54,18 @@ static void check_pinv(const evk_kernels *kernels, size_t n, size_t d)
         data[k] = uniform(&seed, -1.0, 1.0);
     memcpy(copy, data, size * sizeof(double));
     const ptrdiff_t rank = (ptrdiff_t)(n < d ? n : d);
-    CHECK(kernels->pinv(copy, n, d, copy + d * n, N_TARGETS, 1e-13, work, whole, NULL) == rank);
+    CHECK(functions->pinv(copy, n, d, copy + d * n, N_TARGETS, 1e-13, work, whole, NULL) == rank);
     questions q = {0};
     evk_poll poll = asking(&q);
     memcpy(copy, data, size * sizeof(double));
-    CHECK(kernels->pinv(copy, n, d, copy + d * n, N_TARGETS, 1e-13, work, pieces, &poll) == rank);
+    CHECK(functions->pinv(copy, n, d, copy + d * n, N_TARGETS, 1e-13, work, pieces, &poll) == rank);
     CHECK_SAME_BITS(pieces, whole, N_TARGETS * d);
     const size_t n_questions = q.asked;
     CHECK(n_questions >= (size_t)rank + d - 1);
     for (q.last = 1; q.last <= n_questions; q.last++) {
         q.asked = 0;
         memcpy(copy, data, size * sizeof(double));
-        CHECK(kernels->pinv(copy, n, d, copy + d * n, N_TARGETS, 1e-13, work, pieces, &poll) == -1);
+        CHECK(functions->pinv(copy, n, d, copy + d * n, N_TARGETS, 1e-13, work, pieces, &poll) == -1);
         CHECK(q.asked == q.last);
     }
     free(data);
@@ -77,14 +77,14 @@ static void check_pinv(const evk_kernels *kernels, size_t n, size_t d)
 
 int main(void)
 {
-    const evk_kernels *kernels;
-    for (size_t k = 0; (kernels = next_supported(&k)) != NULL;) {
+    const evk_functions *functions;
+    for (size_t k = 0; (functions = next_supported(&k)) != NULL;) {
         static const size_t sizes[] = {1, 7, 8, 9, 40, 61};
         for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++)
-            check_cholesky(kernels, sizes[s]);
-        check_pinv(kernels, 12, 5);
-        check_pinv(kernels, 5, 12);
-        check_pinv(kernels, 9, 1);
+            check_cholesky(functions, sizes[s]);
+        check_pinv(functions, 12, 5);
+        check_pinv(functions, 5, 12);
+        check_pinv(functions, 9, 1);
     }
     return check_report();
 }

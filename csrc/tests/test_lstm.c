@@ -3,11 +3,11 @@
 
 #ifdef EVK_SINGLE
 typedef float real;
-#define KERNEL(name) name##_single
+#define FUNCTION(name) name##_single
 static const double tolerance = 2e-6;
 #else
 typedef double real;
-#define KERNEL(name) name
+#define FUNCTION(name) name
 static const double tolerance = 1e-14;
 #endif
 
@@ -41,10 +41,10 @@ static void reference_step(const evk_lstm *net, const real *weights, const real 
         }
 }
 
-/* Inputs of its own a lane. There is no kernel for that in single precision: there, one lane is kept of a step with its
+/* Inputs of its own a lane. No function does that in single precision: there, one lane is kept of a step with its
  * inputs in all of them. */
-static void networks_apart(const evk_kernels *kernels, const evk_lstm *net, const real *weights, const real *columns,
-                           const real *before, real *state, real *phi)
+static void networks_apart(const evk_functions *functions, const evk_lstm *net, const real *weights,
+                           const real *columns, const real *before, real *state, real *phi)
 {
 #ifdef EVK_SINGLE
     const size_t n = net->n_cells * LANES;
@@ -53,7 +53,7 @@ static void networks_apart(const evk_kernels *kernels, const evk_lstm *net, cons
         for (size_t j = 0; j < net->n_inputs; j++)
             x[j] = columns[j * LANES + lane];
         memcpy(all_state, state, n * sizeof(real));
-        kernels->lstm_networks_single(net, weights, x, before, all_state, all_phi);
+        functions->lstm_networks_single(net, weights, x, before, all_state, all_phi);
         for (size_t k = lane; k < n; k += LANES) {
             state[k] = all_state[k];
             phi[k] = all_phi[k];
@@ -63,7 +63,7 @@ static void networks_apart(const evk_kernels *kernels, const evk_lstm *net, cons
     free(all_state);
     free(all_phi);
 #else
-    kernels->lstm_networks_apart(net, weights, columns, before, state, phi);
+    functions->lstm_networks_apart(net, weights, columns, before, state, phi);
 #endif
 }
 
@@ -85,8 +85,8 @@ static void check_net(const evk_lstm *net)
     for (size_t k = 0; k < net->n_inputs * N_STEPS; k++)
         x[k] = (real)uniform(&seed, -1.0, 1.0);
 
-    const evk_kernels *kernels;
-    for (size_t k = 0; (kernels = next_supported(&k)) != NULL;) {
+    const evk_functions *functions;
+    for (size_t k = 0; (functions = next_supported(&k)) != NULL;) {
         for (size_t j = 0; j < n_outputs; j++)
             expected_state[j] = state[j] = lane_state[j] = expected_phi[0][j] = phi[0][j] = lane_phi[0][j] = 0.0;
         for (size_t t = 0; t < N_STEPS; t++) {
@@ -95,15 +95,15 @@ static void check_net(const evk_lstm *net)
             for (size_t j = 0; j < net->n_inputs * LANES; j++)
                 columns[j] = input[j / LANES];
             reference_step(net, weights, input, expected_phi[before], expected_state, expected_phi[after]);
-            kernels->KERNEL(lstm_networks)(net, weights, input, phi[before], state, phi[after]);
-            networks_apart(kernels, net, weights, columns, lane_phi[before], lane_state, lane_phi[after]);
+            functions->FUNCTION(lstm_networks)(net, weights, input, phi[before], state, phi[after]);
+            networks_apart(functions, net, weights, columns, lane_phi[before], lane_state, lane_phi[after]);
             for (size_t j = 0; j < n_outputs; j++) {
                 CHECK_NEAR(state[j], expected_state[j], tolerance);
                 CHECK_NEAR(phi[after][j], expected_phi[after][j], tolerance);
             }
             CHECK_SAME_BITS(lane_state, state, n_outputs);
             CHECK_SAME_BITS(lane_phi[after], phi[after], n_outputs);
-            if (kernels == evk_kernels_at(0))
+            if (functions == evk_functions_at(0))
                 memcpy(first + t * n_outputs, phi[after], n_outputs * sizeof(real));
             CHECK_SAME_BITS(phi[after], first + t * n_outputs, n_outputs);
         }
@@ -122,8 +122,8 @@ static void check_net(const evk_lstm *net)
     free(first);
 }
 
-/* One network in every lane, with inputs of its own a lane: each lane has the bits that it has alone, that the kernel
- * for sequences gives from the weights of one lane, and the kernel for cells from the same in packs of cells. */
+/* One network in every lane, with inputs of its own a lane: each lane has the bits that it has alone, that the
+ * function for sequences gives from the weights of one lane, and the function for cells from the same in packs of cells. */
 static void check_layouts(const evk_lstm *net)
 {
     const size_t n_cells = net->n_cells, n_inputs = net->n_inputs, n_sources = n_inputs + n_cells;
@@ -149,13 +149,13 @@ static void check_layouts(const evk_lstm *net)
         before[k] = (real)uniform(&seed, -1.0, 1.0);
         state[k] = other_state[k] = (real)uniform(&seed, -2.0, 2.0);
     }
-    const evk_kernels *kernels;
-    for (size_t k = 0; (kernels = next_supported(&k)) != NULL;) {
+    const evk_functions *functions;
+    for (size_t k = 0; (functions = next_supported(&k)) != NULL;) {
         real *start = new_reals(n_outputs);
         memcpy(start, state, n_outputs * sizeof(real));
-        networks_apart(kernels, net, weights, x, before, start, phi);
+        networks_apart(functions, net, weights, x, before, start, phi);
         memcpy(other_state, state, n_outputs * sizeof(real));
-        kernels->KERNEL(lstm_sequences)(net, compact, x, before, other_state, other_phi);
+        functions->FUNCTION(lstm_sequences)(net, compact, x, before, other_state, other_phi);
         CHECK_SAME_BITS(other_state, start, n_outputs);
         CHECK_SAME_BITS(other_phi, phi, n_outputs);
         for (size_t lane = 0; lane < LANES; lane++) {
@@ -165,7 +165,7 @@ static void check_layouts(const evk_lstm *net)
                 one_before[c] = before[c * LANES + lane];
                 one_state[c] = state[c * LANES + lane];
             }
-            kernels->KERNEL(lstm_cells)(net, packs, alone, one_before, one_state, one_phi);
+            functions->FUNCTION(lstm_cells)(net, packs, alone, one_before, one_state, one_phi);
             for (size_t c = 0; c < n_cells; c++) {
                 CHECK_SAME_BITS(&one_state[c], &start[c * LANES + lane], 1);
                 CHECK_SAME_BITS(&one_phi[c], &phi[c * LANES + lane], 1);

@@ -36,7 +36,7 @@ static double lower_of(const problem *p, size_t i) { return p->classify && p->ta
 
 static double upper_of(const problem *p, size_t i) { return p->classify && p->target[i] < 0.0 ? 0.0 : p->C; }
 
-static solution solve(const evk_kernels *kernels, const problem *p)
+static solution solve(const evk_functions *functions, const problem *p)
 {
     const size_t n = p->n, ld = (n + 7) / 8 * 8;
     double *columns = new_doubles(ld * p->d), *lower = new_doubles(n), *upper = new_doubles(n);
@@ -48,9 +48,9 @@ static solution solve(const evk_kernels *kernels, const problem *p)
     evk_gram gram;
     evk_gram_place(&gram, p->kernel, points, p->n_slots, gram_work);
     if (p->n_slots == n)
-        kernels->gram_fill(&gram, NULL);
+        functions->gram_fill(&gram, NULL);
     else
-        kernels->gram_diagonal(&gram);
+        functions->gram_diagonal(&gram);
     evk_qp qp = {.gram = &gram,
                  .target = p->target,
                  .lower = lower,
@@ -66,11 +66,11 @@ static solution solve(const evk_kernels *kernels, const problem *p)
         upper[i] = upper_of(p, i);
     }
     solution s = {.beta = new_doubles(n)};
-    kernels->qp_begin(&qp);
-    for (s.n_calls = 1; !kernels->qp_run(&qp, p->budget) && s.n_calls < 1000000; s.n_calls++)
+    functions->qp_begin(&qp);
+    for (s.n_calls = 1; !functions->qp_run(&qp, p->budget) && s.n_calls < 1000000; s.n_calls++)
         continue;
     CHECK(s.n_calls < 1000000);
-    kernels->qp_certify(&qp);
+    functions->qp_certify(&qp);
     memcpy(s.beta, qp.beta, n * sizeof(double));
     s.bias = qp.bias;
     s.objective = qp.objective;
@@ -114,11 +114,11 @@ static problem regression(const evk_kernel *kernel, const double *x, const doubl
 }
 
 /* f(x) = x separates -1 and 1 with beta = -+1/2, or, with a smaller C, both points lie at the bound */
-static void check_two_points(const evk_kernels *kernels)
+static void check_two_points(const evk_functions *functions)
 {
     static const double x[] = {1.0, -1.0}, y[] = {1.0, -1.0};
     problem p = classification(&linear, x, y, 2, 1, 100.0);
-    solution s = solve(kernels, &p);
+    solution s = solve(functions, &p);
     CHECK(s.converged);
     CHECK_NEAR(s.beta[0], 0.5, 1e-12);
     CHECK_NEAR(s.beta[1], -0.5, 1e-12);
@@ -128,7 +128,7 @@ static void check_two_points(const evk_kernels *kernels)
     free(s.beta);
 
     p.C = 0.25; /* primal and dual: 1/2 4/16 + 1/4 (1/2 + 1/2) = 3/8 */
-    s = solve(kernels, &p);
+    s = solve(functions, &p);
     CHECK(s.converged && s.beta[0] == 0.25 && s.beta[1] == -0.25);
     CHECK_NEAR(s.bias, 0.0, 1e-15);
     CHECK_NEAR(s.objective, 0.375, 1e-15);
@@ -136,13 +136,13 @@ static void check_two_points(const evk_kernels *kernels)
     free(s.beta);
 }
 
-static void check_single_class(const evk_kernels *kernels)
+static void check_single_class(const evk_functions *functions)
 {
     static const double x[] = {0.3, -1.0, 2.0}, sign[] = {1.0, -1.0};
     for (size_t k = 0; k < 2; k++) {
         const double y[] = {sign[k], sign[k], sign[k]};
         const problem p = classification(&rbf, x, y, 3, 1, 10.0);
-        solution s = solve(kernels, &p);
+        solution s = solve(functions, &p);
         CHECK(s.converged && s.n_iter == 0);
         CHECK(s.beta[0] == 0.0 && s.beta[1] == 0.0 && s.beta[2] == 0.0);
         CHECK(s.bias == sign[k] && s.gap == 0.0 && s.objective == 0.0);
@@ -151,11 +151,11 @@ static void check_single_class(const evk_kernels *kernels)
 }
 
 /* equal points with opposite labels: nothing bends the objective, both end at the bound */
-static void check_duplicates(const evk_kernels *kernels)
+static void check_duplicates(const evk_functions *functions)
 {
     static const double x[] = {0.7, 0.7, 0.7, 0.7}, y[] = {1.0, -1.0, -1.0, 1.0};
     const problem p = classification(&rbf, x, y, 4, 1, 3.0);
-    solution s = solve(kernels, &p);
+    solution s = solve(functions, &p);
     CHECK(s.converged);
     for (size_t i = 0; i < 4; i++)
         CHECK(s.beta[i] == 3.0 * y[i]);
@@ -164,11 +164,11 @@ static void check_duplicates(const evk_kernels *kernels)
     free(s.beta);
 }
 
-static void check_small_regressions(const evk_kernels *kernels)
+static void check_small_regressions(const evk_functions *functions)
 {
     static const double x[] = {1.0, -1.0, 0.0}, y[] = {2.0, -2.0, 0.0}, constant[] = {3.0, 3.0, 3.0};
     problem p = regression(&linear, x, y, 2, 1, 10.0, 0.5); /* f(x) = 1.5 x touches both tubes */
-    solution s = solve(kernels, &p);
+    solution s = solve(functions, &p);
     CHECK(s.converged);
     CHECK_NEAR(s.beta[0], 0.75, 1e-12);
     CHECK_NEAR(s.beta[1], -0.75, 1e-12);
@@ -180,7 +180,7 @@ static void check_small_regressions(const evk_kernels *kernels)
     static const double widths[] = {0.0, 0.1, 5.0};
     for (size_t k = 0; k < sizeof widths / sizeof *widths; k++) { /* a constant needs no support vector */
         p = regression(&rbf, x, constant, 3, 1, 10.0, widths[k]);
-        s = solve(kernels, &p);
+        s = solve(functions, &p);
         CHECK(s.converged && s.n_iter == 0);
         CHECK(s.beta[0] == 0.0 && s.beta[1] == 0.0 && s.beta[2] == 0.0);
         CHECK_NEAR(s.bias, 3.0, widths[k]);
@@ -189,7 +189,7 @@ static void check_small_regressions(const evk_kernels *kernels)
     }
 
     p = regression(&rbf, x, y, 1, 1, 10.0, 0.1); /* a single row */
-    s = solve(kernels, &p);
+    s = solve(functions, &p);
     CHECK(s.converged && s.beta[0] == 0.0);
     CHECK_NEAR(s.bias, 2.0, 0.1);
     free(s.beta);
@@ -246,9 +246,9 @@ static void check_random(void)
                                : regression(&rbf, x, values, N, D, Cs[c], widths[e - 1]);
             p.tol = 1e-6;
             solution first = {0};
-            const evk_kernels *kernels;
-            for (size_t k = 0; (kernels = next_supported(&k)) != NULL;) {
-                solution s = solve(kernels, &p);
+            const evk_functions *functions;
+            for (size_t k = 0; (functions = next_supported(&k)) != NULL;) {
+                solution s = solve(functions, &p);
                 check_certificate(&p, &s);
                 if (k == 1)
                     first = s;
@@ -263,7 +263,7 @@ static void check_random(void)
             for (size_t b = 0; b < sizeof budgets / sizeof *budgets; b++) {
                 problem split = p;
                 split.budget = budgets[b];
-                solution s = solve(evk_kernels_at(0), &split);
+                solution s = solve(evk_functions_at(0), &split);
                 CHECK(s.n_calls > 1);
                 CHECK_SAME_BITS(s.beta, first.beta, N);
                 CHECK(s.n_iter == first.n_iter && s.converged == first.converged);
@@ -273,7 +273,7 @@ static void check_random(void)
             check_about = "two rows";
             problem lazy = p;
             lazy.n_slots = 2;
-            solution s = solve(evk_kernels_at(0), &lazy);
+            solution s = solve(evk_functions_at(0), &lazy);
             CHECK_SAME_BITS(s.beta, first.beta, N);
             CHECK(s.n_iter == first.n_iter && s.gap == first.gap);
             free(s.beta);
@@ -281,7 +281,7 @@ static void check_random(void)
             check_about = "max_iter";
             problem cut = p;
             for (cut.max_iter = 0; cut.max_iter < 40; cut.max_iter += 13) {
-                s = solve(evk_kernels_at(0), &cut);
+                s = solve(evk_functions_at(0), &cut);
                 CHECK(s.n_iter <= cut.max_iter);
                 CHECK(s.converged == (s.violation <= cut.tol));
                 CHECK(first.n_iter <= cut.max_iter || !s.converged);
@@ -292,7 +292,7 @@ static void check_random(void)
 }
 
 /* Python refuses NaN; should one come through, the solver ends and does not pass the result off as a solution */
-static void check_nan(const evk_kernels *kernels)
+static void check_nan(const evk_functions *functions)
 {
     static const double x[] = {0.0, 1.0, 2.0, 3.0};
     for (size_t i = 0; i < 4; i++) {
@@ -300,7 +300,7 @@ static void check_nan(const evk_kernels *kernels)
         y[i] = NAN;
         problem p = regression(&rbf, x, y, 4, 1, 10.0, 0.01);
         p.max_iter = 1000;
-        solution s = solve(kernels, &p);
+        solution s = solve(functions, &p);
         CHECK(s.n_iter <= 1000);
         CHECK(!(s.converged && isfinite(s.gap)));
         free(s.beta);
@@ -309,13 +309,13 @@ static void check_nan(const evk_kernels *kernels)
 
 int main(void)
 {
-    const evk_kernels *kernels;
-    for (size_t k = 0; (kernels = next_supported(&k)) != NULL;) {
-        check_two_points(kernels);
-        check_single_class(kernels);
-        check_duplicates(kernels);
-        check_small_regressions(kernels);
-        check_nan(kernels);
+    const evk_functions *functions;
+    for (size_t k = 0; (functions = next_supported(&k)) != NULL;) {
+        check_two_points(functions);
+        check_single_class(functions);
+        check_duplicates(functions);
+        check_small_regressions(functions);
+        check_nan(functions);
     }
     check_random();
     return check_report();

@@ -20,16 +20,16 @@ static const struct {
     long double (*exact)(long double);
     double low, high; /* where the bound holds */
     double max_ulp;
-} functions[N_FUNCTIONS] = {
+} tested[N_FUNCTIONS] = {
     [EXP] = {"exp", expl, -708.0, 709.0, 1.0},
     [LOGISTIC] = {"logistic", exact_logistic, -708.0, 708.0, 2.0},
     [TANH] = {"tanh", tanhl, -30.0, 30.0, 3.0},
     [TANPI] = {"tanpi", exact_tanpi, -0.5, 0.5, 3.0},
 };
 
-static vector_function *function_of(const evk_kernels *kernels, int which)
+static vector_function *function_of(const evk_functions *functions, int which)
 {
-    vector_function *const all[] = {kernels->exp, kernels->logistic, kernels->tanh, kernels->tanpi};
+    vector_function *const all[] = {functions->exp, functions->logistic, functions->tanh, functions->tanpi};
     return all[which];
 }
 
@@ -72,35 +72,35 @@ static double at(vector_function *function, double x)
     return y;
 }
 
-static void check_ends(const evk_kernels *kernels)
+static void check_ends(const evk_functions *functions)
 {
     for (int f = 0; f < N_FUNCTIONS; f++)
-        CHECK(isnan(at(function_of(kernels, f), NAN)));
+        CHECK(isnan(at(function_of(functions, f), NAN)));
 
-    CHECK(at(kernels->exp, 0.0) == 1.0);
-    CHECK(at(kernels->exp, -0.0) == 1.0);
-    CHECK(at(kernels->exp, 5e-324) == 1.0);
-    CHECK(at(kernels->exp, -708.0) > 0.0);
-    CHECK(at(kernels->exp, nextafter(-708.0, -INFINITY)) == 0.0);
-    CHECK(at(kernels->exp, -INFINITY) == 0.0);
-    CHECK(at(kernels->exp, 1e308) == at(kernels->exp, 709.0));
-    CHECK(at(kernels->exp, INFINITY) == at(kernels->exp, 709.0) && isfinite(at(kernels->exp, 709.0)));
+    CHECK(at(functions->exp, 0.0) == 1.0);
+    CHECK(at(functions->exp, -0.0) == 1.0);
+    CHECK(at(functions->exp, 5e-324) == 1.0);
+    CHECK(at(functions->exp, -708.0) > 0.0);
+    CHECK(at(functions->exp, nextafter(-708.0, -INFINITY)) == 0.0);
+    CHECK(at(functions->exp, -INFINITY) == 0.0);
+    CHECK(at(functions->exp, 1e308) == at(functions->exp, 709.0));
+    CHECK(at(functions->exp, INFINITY) == at(functions->exp, 709.0) && isfinite(at(functions->exp, 709.0)));
 
-    CHECK(at(kernels->logistic, 0.0) == 0.5);
-    CHECK(at(kernels->logistic, 37.5) == 1.0);
-    CHECK(at(kernels->logistic, INFINITY) == 1.0);
-    CHECK(at(kernels->logistic, -1e308) == at(kernels->logistic, -708.0));
-    CHECK(at(kernels->logistic, -INFINITY) >= 0.0 && at(kernels->logistic, -INFINITY) < 1e-307);
+    CHECK(at(functions->logistic, 0.0) == 0.5);
+    CHECK(at(functions->logistic, 37.5) == 1.0);
+    CHECK(at(functions->logistic, INFINITY) == 1.0);
+    CHECK(at(functions->logistic, -1e308) == at(functions->logistic, -708.0));
+    CHECK(at(functions->logistic, -INFINITY) >= 0.0 && at(functions->logistic, -INFINITY) < 1e-307);
 
-    CHECK(at(kernels->tanh, 20.0) == 1.0 && at(kernels->tanh, -20.0) == -1.0);
-    CHECK(at(kernels->tanh, INFINITY) == 1.0 && at(kernels->tanh, -INFINITY) == -1.0);
-    CHECK(at(kernels->tanh, 5e-324) == 5e-324 && at(kernels->tanh, -1e-310) == -1e-310);
-    const double zero = at(kernels->tanh, -0.0);
+    CHECK(at(functions->tanh, 20.0) == 1.0 && at(functions->tanh, -20.0) == -1.0);
+    CHECK(at(functions->tanh, INFINITY) == 1.0 && at(functions->tanh, -INFINITY) == -1.0);
+    CHECK(at(functions->tanh, 5e-324) == 5e-324 && at(functions->tanh, -1e-310) == -1e-310);
+    const double zero = at(functions->tanh, -0.0);
     CHECK(zero == 0.0 && signbit(zero));
 
-    CHECK(at(kernels->tanpi, 0.0) == 0.0);
-    CHECK_NEAR(at(kernels->tanpi, 0.25), 1.0, 2e-16);
-    CHECK(at(kernels->tanpi, 0.5) == INFINITY && at(kernels->tanpi, -0.5) == -INFINITY);
+    CHECK(at(functions->tanpi, 0.0) == 0.0);
+    CHECK_NEAR(at(functions->tanpi, 0.25), 1.0, 2e-16);
+    CHECK(at(functions->tanpi, 0.5) == INFINITY && at(functions->tanpi, -0.5) == -INFINITY);
 }
 
 /* a value does not depend on its place in the array, nor is anything behind the array written */
@@ -119,24 +119,24 @@ int main(void)
 {
     double *x = new_doubles(N), *y = new_doubles(N), *scalar = new_doubles(N);
     for (int f = 0; f < N_FUNCTIONS; f++) {
-        fill(x, functions[f].low, functions[f].high);
-        function_of(evk_kernels_at(0), f)(x, N, scalar);
-        const double worst = worst_ulp(functions[f].exact, x, scalar);
-        printf("%s: %.3f ulp\n", functions[f].name, worst);
-        check_about = functions[f].name;
-        CHECK(worst <= functions[f].max_ulp);
+        fill(x, tested[f].low, tested[f].high);
+        function_of(evk_functions_at(0), f)(x, N, scalar);
+        const double worst = worst_ulp(tested[f].exact, x, scalar);
+        printf("%s: %.3f ulp\n", tested[f].name, worst);
+        check_about = tested[f].name;
+        CHECK(worst <= tested[f].max_ulp);
 
-        const evk_kernels *kernels;
-        for (size_t k = 0; (kernels = next_supported(&k)) != NULL;) {
-            vector_function *function = function_of(kernels, f);
+        const evk_functions *functions;
+        for (size_t k = 0; (functions = next_supported(&k)) != NULL;) {
+            vector_function *function = function_of(functions, f);
             function(x, N, y);
             CHECK_SAME_BITS(y, scalar, N);
             check_remainders(function, x, y);
         }
     }
-    const evk_kernels *kernels;
-    for (size_t k = 0; (kernels = next_supported(&k)) != NULL;)
-        check_ends(kernels);
+    const evk_functions *functions;
+    for (size_t k = 0; (functions = next_supported(&k)) != NULL;)
+        check_ends(functions);
     free(x);
     free(y);
     free(scalar);

@@ -12,14 +12,14 @@ static const struct {
     double (*exact)(double);
     float low; /* below it logistic is the smallest value that it has; tanh is held by its symmetry */
     double max_ulp;
-} functions[N_FUNCTIONS] = {
+} tested[N_FUNCTIONS] = {
     [LOGISTIC] = {"logistic", exact_logistic, -87.0f, 5.1},
     [TANH] = {"tanh", tanh, -INFINITY, 3.0},
 };
 
-static vector_function *function_of(const evk_kernels *kernels, int which)
+static vector_function *function_of(const evk_functions *functions, int which)
 {
-    return which == LOGISTIC ? kernels->logistic_single : kernels->tanh_single;
+    return which == LOGISTIC ? functions->logistic_single : functions->tanh_single;
 }
 
 /* N floats through all bit patterns of finite ones, from the first on */
@@ -36,9 +36,9 @@ static double worst_ulp(int f, const float *x, const float *y)
 {
     double worst = 0.0;
     for (size_t i = 0; i < N; i++) {
-        if (x[i] < functions[f].low)
+        if (x[i] < tested[f].low)
             continue;
-        const double expected = functions[f].exact((double)x[i]);
+        const double expected = tested[f].exact((double)x[i]);
         const float size = fabsf((float)expected);
         const double error = fabs((double)y[i] - expected) / (double)(nextafterf(size, INFINITY) - size);
         worst = error <= worst ? worst : isnan(error) ? INFINITY : error;
@@ -53,18 +53,18 @@ static float at(vector_function *function, float x)
     return y;
 }
 
-static void check_ends(const evk_kernels *kernels)
+static void check_ends(const evk_functions *functions)
 {
-    CHECK(isnan(at(kernels->logistic_single, NAN)));
-    CHECK(at(kernels->logistic_single, 0.0f) == 0.5f);
-    CHECK(at(kernels->logistic_single, 18.0f) == 1.0f);
-    CHECK(at(kernels->logistic_single, INFINITY) == 1.0f);
-    CHECK(at(kernels->logistic_single, -3e38f) == at(kernels->logistic_single, -87.0f));
-    CHECK(at(kernels->logistic_single, -INFINITY) > 0.0f && at(kernels->logistic_single, -INFINITY) < 1e-37f);
-    CHECK(isnan(at(kernels->tanh_single, NAN)));
-    CHECK(at(kernels->tanh_single, 10.0f) == 1.0f && at(kernels->tanh_single, -10.0f) == -1.0f);
-    CHECK(at(kernels->tanh_single, INFINITY) == 1.0f && at(kernels->tanh_single, -INFINITY) == -1.0f);
-    const float zero = at(kernels->tanh_single, -0.0f);
+    CHECK(isnan(at(functions->logistic_single, NAN)));
+    CHECK(at(functions->logistic_single, 0.0f) == 0.5f);
+    CHECK(at(functions->logistic_single, 18.0f) == 1.0f);
+    CHECK(at(functions->logistic_single, INFINITY) == 1.0f);
+    CHECK(at(functions->logistic_single, -3e38f) == at(functions->logistic_single, -87.0f));
+    CHECK(at(functions->logistic_single, -INFINITY) > 0.0f && at(functions->logistic_single, -INFINITY) < 1e-37f);
+    CHECK(isnan(at(functions->tanh_single, NAN)));
+    CHECK(at(functions->tanh_single, 10.0f) == 1.0f && at(functions->tanh_single, -10.0f) == -1.0f);
+    CHECK(at(functions->tanh_single, INFINITY) == 1.0f && at(functions->tanh_single, -INFINITY) == -1.0f);
+    const float zero = at(functions->tanh_single, -0.0f);
     CHECK(zero == 0.0f && signbit(zero));
 }
 
@@ -87,22 +87,22 @@ int main(void)
         double worst = 0.0;
         for (uint32_t first = 0; first < 20; first++) {
             fill(x, first * 5003u);
-            function_of(evk_kernels_at(0), f)(x, N, scalar);
+            function_of(evk_functions_at(0), f)(x, N, scalar);
             worst = fmax(worst, worst_ulp(f, x, scalar));
-            const evk_kernels *kernels;
-            for (size_t k = 0; (kernels = next_supported(&k)) != NULL;) {
-                function_of(kernels, f)(x, N, y);
+            const evk_functions *functions;
+            for (size_t k = 0; (functions = next_supported(&k)) != NULL;) {
+                function_of(functions, f)(x, N, y);
                 CHECK_SAME_BITS(y, scalar, N);
-                check_remainders(function_of(kernels, f), x, y);
+                check_remainders(function_of(functions, f), x, y);
             }
         }
-        printf("%s: %.3f ulp\n", functions[f].name, worst);
-        check_about = functions[f].name;
-        CHECK(worst <= functions[f].max_ulp);
+        printf("%s: %.3f ulp\n", tested[f].name, worst);
+        check_about = tested[f].name;
+        CHECK(worst <= tested[f].max_ulp);
     }
-    const evk_kernels *kernels;
-    for (size_t k = 0; (kernels = next_supported(&k)) != NULL;)
-        check_ends(kernels);
+    const evk_functions *functions;
+    for (size_t k = 0; (functions = next_supported(&k)) != NULL;)
+        check_ends(functions);
     free(x);
     free(y);
     free(scalar);

@@ -78,6 +78,7 @@ def changed(array, place=0):
         lambda p: replace(p, objective=replace(p.objective, regression=True)),
         lambda p: replace(p, objective=replace(p.objective, epsilon=0.1)),
         lambda p: replace(p, free=FreeRun(np.zeros((0, 3), np.int64), 1.0)),
+        lambda p: replace(p, free=FreeRun(None, 0.3)),
     ],
 )
 def test_the_digest_sees_every_change(change):

@@ -40,7 +40,7 @@ cdef extern from "dispatch.h" nogil:
         const void *data
         size_t interval, done
 
-    ctypedef struct evk_kernels:
+    ctypedef struct evk_functions:
         const char *name
         void (*exp)(const double *x, size_t n, double *y) noexcept nogil
         void (*logistic)(const double *x, size_t n, double *y) noexcept nogil
@@ -89,13 +89,13 @@ cdef extern from "dispatch.h" nogil:
     size_t evk_gram_work_size(size_t n, size_t n_slots)
     void evk_gram_place(evk_gram *gram, const evk_kernel *kernel, evk_columns points, size_t n_slots, double *work)
 
-    evk_status evk_kernels_select(const char *name, const evk_kernels **out)
-    const evk_kernels *evk_kernels_at(size_t k)
-    int evk_kernels_supported(const evk_kernels *kernels)
+    evk_status evk_functions_select(const char *name, const evk_functions **out)
+    const evk_functions *evk_functions_at(size_t k)
+    int evk_functions_supported(const evk_functions *functions)
     const char *evk_status_message(evk_status status)
 
 # The table chosen when the package was imported; every other module calls the C core through it.
-cdef const evk_kernels *kernels
+cdef const evk_functions *functions
 cdef aligned(size_t n, dtype=*)
 cdef int check(evk_status status) except -1
 cdef evk_poll listening(const int64_t *stop) noexcept

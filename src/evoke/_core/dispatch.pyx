@@ -19,7 +19,7 @@ cdef int listen(const void *stop) except -1 with gil:
 
 
 cdef evk_poll listening(const int64_t *stop) noexcept:
-    """What makes a kernel hear Ctrl-C, which is an exception, and end where `stop`, if not NULL, points to non-zero."""
+    """A poll by which a function of the core raises on Ctrl-C and ends once `stop`, if not NULL, points to non-zero."""
     cdef evk_poll poll
     poll.ask, poll.data, poll.interval, poll.done = listen, stop, WORK_BETWEEN_SIGNALS, 0
     return poll
@@ -48,8 +48,8 @@ def compiled():
     """Names of the instruction sets compiled in, plainest first."""
     names = []
     cdef size_t k = 0
-    while evk_kernels_at(k) != NULL:
-        names.append(evk_kernels_at(k).name.decode())
+    while evk_functions_at(k) != NULL:
+        names.append(evk_functions_at(k).name.decode())
         k += 1
     return names
 
@@ -58,23 +58,23 @@ def supported():
     """Those of `compiled()` that this processor runs."""
     names = []
     cdef size_t k = 0
-    while evk_kernels_at(k) != NULL:
-        if evk_kernels_supported(evk_kernels_at(k)):
-            names.append(evk_kernels_at(k).name.decode())
+    while evk_functions_at(k) != NULL:
+        if evk_functions_supported(evk_functions_at(k)):
+            names.append(evk_functions_at(k).name.decode())
         k += 1
     return names
 
 
 def simd():
     """Name of the instruction set in use."""
-    return kernels.name.decode()
+    return functions.name.decode()
 
 
 def _select():
-    global kernels
+    global functions
     wanted = os.environ.get("EVOKE_SIMD", "")
     try:
-        check(evk_kernels_select(wanted.encode(), &kernels))
+        check(evk_functions_select(wanted.encode(), &functions))
     except ValueError as error:
         raise ImportError(
             f"EVOKE_SIMD={wanted!r}: {error}; this processor supports {', '.join(supported())}"
@@ -84,29 +84,29 @@ def _select():
 _select()
 
 
-cdef dict functions = {"exp": 0, "logistic": 1, "tanh": 2, "tanpi": 3}
+cdef dict VECTOR_FUNCTIONS = {"exp": 0, "logistic": 1, "tanh": 2, "tanpi": 3}
 
 
 def apply(str name, x):
     """One of the core's vector functions ("exp", "logistic", "tanh", "tanpi") of a float64 array."""
-    if name not in functions:
-        raise ValueError(f"name must be one of {tuple(functions)}, got {name!r}")
+    if name not in VECTOR_FUNCTIONS:
+        raise ValueError(f"name must be one of {tuple(VECTOR_FUNCTIONS)}, got {name!r}")
     values = np.asarray(x, dtype=np.float64, order="C")
     result = np.empty(values.shape)
-    cdef int which = functions[name]
+    cdef int which = VECTOR_FUNCTIONS[name]
     cdef Py_buffer source, target  # in place of typed memoryviews, which take longer than a thousand exponentials
     PyObject_GetBuffer(values, &source, PyBUF_C_CONTIGUOUS)
     PyObject_GetBuffer(result, &target, PyBUF_C_CONTIGUOUS)
     cdef size_t n = source.len // sizeof(double)
     with nogil:
         if which == 0:
-            kernels.exp(<const double *>source.buf, n, <double *>target.buf)
+            functions.exp(<const double *>source.buf, n, <double *>target.buf)
         elif which == 1:
-            kernels.logistic(<const double *>source.buf, n, <double *>target.buf)
+            functions.logistic(<const double *>source.buf, n, <double *>target.buf)
         elif which == 2:
-            kernels.tanh(<const double *>source.buf, n, <double *>target.buf)
+            functions.tanh(<const double *>source.buf, n, <double *>target.buf)
         else:
-            kernels.tanpi(<const double *>source.buf, n, <double *>target.buf)
+            functions.tanpi(<const double *>source.buf, n, <double *>target.buf)
     PyBuffer_Release(&source)
     PyBuffer_Release(&target)
     return result

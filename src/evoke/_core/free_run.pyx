@@ -5,7 +5,7 @@ from libc.string cimport memcpy
 
 import numpy as np
 
-from evoke._core.dispatch cimport aligned, evk_lstm, kernels
+from evoke._core.dispatch cimport aligned, evk_lstm, functions
 from evoke._core.kernel cimport Kernel
 from evoke._core.lstm cimport Block, Network, Segments, pack_cells, step_cells, weights_size, whole_packs
 from evoke._core.readout cimport Fitted
@@ -62,7 +62,7 @@ cdef class Feedback:
                     for k in range(block.n_networks):
                         self.inputs[(I - n + o) * LANES + k] = self.scale * decisions[(k * n + o) * ld + t - 1]
             now = memory + (1 + (t & 1)) * block.width
-            kernels.lstm_networks_apart(&block.net, <const double *>block.weights, &self.inputs[0], before, memory,
+            functions.lstm_networks_apart(&block.net, <const double *>block.weights, &self.inputs[0], before, memory,
                                         now)
             for k in range(block.n_networks):
                 if not fitted[k].failed:
@@ -89,7 +89,7 @@ cdef class Feedback:
                      size_t ld) noexcept nogil:
         """decisions[output][ld] of one network whose activations are phi[cell][stride]."""
         cdef size_t o
-        kernels.decide_point(&self.kernel.c, &fitted.sv, fitted.coef, fitted.bias, self.n_outputs, phi, stride,
+        functions.decide_point(&self.kernel.c, &fitted.sv, fitted.coef, fitted.bias, self.n_outputs, phi, stride,
                              &self.row[0], &self.outputs[0])
         for o in range(self.n_outputs):
             decisions[o * ld] = self.outputs[o]

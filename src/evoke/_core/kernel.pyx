@@ -13,7 +13,7 @@ from evoke._core.dispatch cimport (
     evk_gram_place,
     evk_gram_work_size,
     evk_poll,
-    kernels,
+    functions,
     listening,
 )
 
@@ -131,7 +131,7 @@ def decide(const double[:, ::1] x not None, const double[:, ::1] support_vectors
         PyErr_CheckSignals()
         here = min(step, n - first)
         with nogil:
-            kernels.decide(&kernel.c, &x[first, 0], here, d, vectors, m, coefficients, &intercept[0], n_outputs,
+            functions.decide(&kernel.c, &x[first, 0], here, d, vectors, m, coefficients, &intercept[0], n_outputs,
                            &work[0], &out[first, 0])
     return result
 
@@ -153,5 +153,5 @@ def gram(const double[:, ::1] x not None, Kernel kernel not None):
         to_columns(&x[0, 0], n, d, ld, &columns[0])
     evk_gram_place(&matrix, &kernel.c, points, n, &work[0])
     with nogil:
-        kernels.gram_fill(&matrix, &poll)
+        functions.gram_fill(&matrix, &poll)
     return memory[:n * ld].reshape(n, ld)[:, :n].copy()

@@ -7,7 +7,7 @@ from libc.string cimport memcpy, memset
 
 import numpy as np
 
-from evoke._core.dispatch cimport aligned, evk_lstm, kernels
+from evoke._core.dispatch cimport aligned, evk_lstm, functions
 
 cdef enum:
     PACK = 64               # bytes
@@ -115,17 +115,17 @@ cdef void pack_cells(const evk_lstm *net, const real *genome, real *weights) noe
 cdef void step_networks(const evk_lstm *net, const real *weights, const real *x, const real *before, real *state,
                         real *phi) noexcept nogil:
     if real is double:
-        kernels.lstm_networks(net, weights, x, before, state, phi)
+        functions.lstm_networks(net, weights, x, before, state, phi)
     else:
-        kernels.lstm_networks_single(net, weights, x, before, state, phi)
+        functions.lstm_networks_single(net, weights, x, before, state, phi)
 
 
 cdef void step_sequences(const evk_lstm *net, const real *weights, const real *x, const real *before, real *state,
                          real *phi) noexcept nogil:
     if real is double:
-        kernels.lstm_sequences(net, weights, x, before, state, phi)
+        functions.lstm_sequences(net, weights, x, before, state, phi)
     else:
-        kernels.lstm_sequences_single(net, weights, x, before, state, phi)
+        functions.lstm_sequences_single(net, weights, x, before, state, phi)
 
 
 cdef real *step_cells(const evk_lstm *net, const real *weights, const real *x, int64_t t, real *state) noexcept nogil:
@@ -136,9 +136,9 @@ cdef real *step_cells(const evk_lstm *net, const real *weights, const real *x, i
     cdef const real *before = state + (2 - <size_t>(t & 1)) * packed
     cdef real *now = state + (1 + <size_t>(t & 1)) * packed
     if real is double:
-        kernels.lstm_cells(net, weights, x, before, state, now)
+        functions.lstm_cells(net, weights, x, before, state, now)
     else:
-        kernels.lstm_cells_single(net, weights, x, before, state, now)
+        functions.lstm_cells_single(net, weights, x, before, state, now)
     return now
 
 

@@ -2,7 +2,7 @@
 from cpython.pycapsule cimport PyCapsule_GetPointer
 from libc.stdint cimport uint32_t, uint64_t
 
-from evoke._core.dispatch cimport kernels
+from evoke._core.dispatch cimport functions
 
 # The public layout of numpy/random/bitgen.h, declared here so that the build needs no NumPy headers.
 cdef struct bitgen:
@@ -26,7 +26,7 @@ cdef void add_noise(double *weights, size_t n, double scale, bitgen *source) noe
             # next_double is a multiple of 2^-53 in [0, 1). Taking 1/2 away and adding half a spacing are both exact,
             # so the result is symmetric about 0 and never reaches -1/2 or 1/2, where the tangent is infinite.
             noise[k] = (source.next_double(source.state) - 0.5) + half_spacing
-        kernels.tanpi(noise, size, noise)
+        functions.tanpi(noise, size, noise)
         for k in range(size):
             weights[begin + k] += scale * noise[k]
         begin += size

@@ -14,7 +14,7 @@ from evoke._core.dispatch cimport (
     evk_qp,
     evk_qp_place,
     evk_qp_work_size,
-    kernels,
+    functions,
 )
 from evoke._core.kernel cimport Kernel, to_columns
 
@@ -87,9 +87,9 @@ cdef class Machine:
         self.qp.gram = &self.gram
         if n <= FILL_AT_ONCE and n_slots == n:
             with nogil:
-                kernels.gram_fill(&self.gram, NULL)
+                functions.gram_fill(&self.gram, NULL)
         else:
-            kernels.gram_diagonal(&self.gram)
+            functions.gram_diagonal(&self.gram)
 
     def __del__(self):
         if self.columns_array is not None:
@@ -107,13 +107,13 @@ cdef class Machine:
         for i in range(target.shape[0]):
             self.qp.beta[i] = beta[i]
         with nogil:
-            kernels.qp_begin(&self.qp)
+            functions.qp_begin(&self.qp)
         return 0
 
     cdef int finish(self, double[::1] beta) except -1:
         cdef Py_ssize_t i
         with nogil:
-            kernels.qp_certify(&self.qp)
+            functions.qp_certify(&self.qp)
         for i in range(beta.shape[0]):
             beta[i] = self.qp.beta[i]
         return 0
@@ -136,7 +136,7 @@ cdef class Machine:
         while not done:
             PyErr_CheckSignals()
             with nogil:
-                done = kernels.qp_run(&self.qp, budget)
+                done = functions.qp_run(&self.qp, budget)
         self.finish(beta)
         return self.certificate()
 

@@ -14,7 +14,7 @@ from evoke._core.dispatch cimport (
     evk_qp,
     evk_qp_place,
     evk_qp_work_size,
-    kernels,
+    functions,
     listening,
 )
 from evoke._core.kernel cimport Kernel
@@ -99,12 +99,12 @@ cdef class Trainer:
             sv.x, sv.n, sv.d, sv.ld = &self.identity[0], self.n_cells, self.n_cells, whole_packs(self.n_cells)
             return (
                 self.fit_pinv(&points, coef, bias)
-                and kernels.decide_columns(&self.kernel.c, &points, sv, coef, bias, self.n_outputs, &self.right[0],
-                                           decisions, &self.poll) == 0
+                and functions.decide_columns(&self.kernel.c, &points, sv, coef, bias, self.n_outputs, &self.right[0],
+                                             decisions, &self.poll) == 0
             )
         sv[0] = points
         evk_gram_place(&self.gram, &self.kernel.c, points, self.train.n, &self.gram_work[0])
-        if kernels.gram_fill(&self.gram, &self.poll) < 0:
+        if functions.gram_fill(&self.gram, &self.poll) < 0:
             return 0
         if self.kind == 0:
             return self.fit_svm(coef, bias, decisions)
@@ -117,11 +117,11 @@ cdef class Trainer:
         for o in range(self.n_outputs):
             qp.target, qp.lower, qp.upper = self.train.targets + o * n, &self.lower[o, 0], &self.upper[o, 0]
             memset(qp.beta, 0, n * sizeof(double))
-            kernels.qp_begin(qp)
-            while not kernels.qp_run(qp, budget):
+            functions.qp_begin(qp)
+            while not functions.qp_run(qp, budget):
                 if self.poll.ask(self.poll.data):
                     return 0
-            kernels.qp_certify(qp)
+            functions.qp_certify(qp)
             bias[o] = qp.bias
             memcpy(coef + o * ld, qp.beta, ld * sizeof(double))
             for p in range(n):
@@ -136,18 +136,18 @@ cdef class Trainer:
         cdef double sum_eta = 0.0, sum_nu
         for p in range(n):
             self.gram.rows[p * ld + p] += 1.0 / (self.C * self.train.weights[p])
-        if kernels.cholesky(self.gram.rows, n, ld, &self.poll) < <ptrdiff_t>n:
+        if functions.cholesky(self.gram.rows, n, ld, &self.poll) < <ptrdiff_t>n:
             return 0
         for p in range(ld):
             eta[p] = 1.0 if p < n else 0.0
-        kernels.cholesky_solve(self.gram.rows, n, ld, eta)
+        functions.cholesky_solve(self.gram.rows, n, ld, eta)
         for p in range(n):
             sum_eta += eta[p]
         for o in range(self.n_outputs):
             nu = eta + (1 + o) * ld
             memset(nu, 0, ld * sizeof(double))
             memcpy(nu, self.train.targets + o * n, n * sizeof(double))
-            kernels.cholesky_solve(self.gram.rows, n, ld, nu)
+            functions.cholesky_solve(self.gram.rows, n, ld, nu)
             sum_nu = 0.0
             for p in range(n):
                 sum_nu += nu[p]
@@ -174,7 +174,7 @@ cdef class Trainer:
                 columns[self.n_cells * n + p] = root
             for o in range(self.n_outputs):
                 targets[o * n + p] = root * self.train.targets[o * n + p]
-        if kernels.pinv(columns, n, d, targets, self.n_outputs, self.rcond, &self.work[0], weights, &self.poll) < 0:
+        if functions.pinv(columns, n, d, targets, self.n_outputs, self.rcond, &self.work[0], weights, &self.poll) < 0:
             return 0
         for o in range(self.n_outputs):
             for h in range(whole_packs(self.n_cells)):

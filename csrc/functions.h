@@ -1,6 +1,6 @@
 /* The functions that are compiled once per instruction set, and the table that carries one set of them. */
-#ifndef EVK_KERNELS_H
-#define EVK_KERNELS_H
+#ifndef EVK_FUNCTIONS_H
+#define EVK_FUNCTIONS_H
 
 #include "gram.h"
 #include "linalg.h"
@@ -8,8 +8,8 @@
 #include "poll.h"
 #include "qp.h"
 
-/* One line a kernel: X(return type, name, parameters). Those that take a poll return -1 where it ended them. */
-#define EVK_KERNELS(X) \
+/* One line per function: X(return type, name, parameters). Those that take a poll return -1 where it ended them. */
+#define EVK_FUNCTIONS(X) \
     X(void, exp, (const double *x, size_t n, double *y)) \
     X(void, logistic, (const double *x, size_t n, double *y)) \
     X(void, tanh, (const double *x, size_t n, double *y)) \
@@ -61,16 +61,16 @@
 #define EVK_CAT3(a, b, c) EVK_CAT3_(a, b, c)
 #define EVK_FN(name) EVK_CAT3(evk_##name, _, EVK_ISA)
 
-typedef struct evk_kernels {
+typedef struct evk_functions {
     const char *name;
 #define X(type, name, parameters) type(*name) parameters;
-    EVK_KERNELS(X)
+    EVK_FUNCTIONS(X)
 #undef X
-} evk_kernels;
+} evk_functions;
 
-#ifdef EVK_ISA /* inside a kernel source: declare this instruction set's functions */
+#ifdef EVK_ISA /* in a source that is compiled once per instruction set: declare the functions of this one */
 #define X(type, name, parameters) type EVK_FN(name) parameters;
-EVK_KERNELS(X)
+EVK_FUNCTIONS(X)
 #undef X
 #endif
 
