@@ -9,8 +9,7 @@
 #include <string.h>
 
 #include "dispatch.h"
-
-enum { LANES = 8 };
+#include "pack.h"
 
 static double *doubles(size_t n)
 {
@@ -30,7 +29,7 @@ static double uniform(uint64_t *seed) /* in [-1, 1) */
 static double forward(const evk_functions *functions)
 {
     const evk_lstm net = {.n_inputs = 4, .n_cells = 10, .cell = EVK_CELL_LSTM, .forget_bias = 1.5, .output_bias = -1.5};
-    const size_t width = net.n_cells * LANES, n_weights = width * 4 * (net.n_inputs + net.n_cells);
+    const size_t width = net.n_cells * EVK_LANES_DOUBLE, n_weights = width * 4 * (net.n_inputs + net.n_cells);
     double *weights = doubles(n_weights), *state = doubles(width), *phi[2] = {doubles(width), doubles(width)};
     double x[4];
     uint64_t seed = 1;

@@ -67,7 +67,7 @@ EVK_INLINE void row_of(int kind, const evk_kernel *kernel, const evk_columns *x,
         pairwise(kind, kernel, 1, x->x + j, x->ld, z, z_stride, x->d, row + j);
 }
 
-/* row[j] = K(x_j, z) for begin <= j < end, both multiples of eight */
+/* row[j] = K(x_j, z) for begin <= j < end, both at the beginning of a pack */
 void EVK_FN(gram_row)(const evk_kernel *kernel, const evk_columns *x, size_t begin, size_t end, const double *z,
                       size_t z_stride, double *row)
 {

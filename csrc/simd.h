@@ -1,5 +1,5 @@
-/* A pack that fills a cache line, eight doubles or in files compiled with EVK_SINGLE sixteen floats, one implementation
- * per instruction set.
+/* A pack and its operations, of doubles or in files compiled with EVK_SINGLE of floats, one implementation per
+ * instruction set.
  *
  * Every operation is correctly rounded and lane-wise, and the pack is as wide on every machine, so a function written with
  * packs gives the same bits with one 512-bit register, two 256-bit registers or plain C. */
@@ -11,16 +11,18 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "pack.h"
+
 #if defined(__AVX512F__) || defined(__AVX2__)
 #include <immintrin.h>
 #endif
 
 #define EVK_INLINE static inline __attribute__((always_inline))
 
-/* What depends on the precision: numbers and their bits, the names of vector types, of their functions (EVK_F) and of
+/* What depends on the precision: lanes, numbers and their bits, the names of vector types, of their functions (EVK_F) and of
  * those that see them as integers, and of the functions of C. */
 #ifdef EVK_SINGLE
-#define EVK_LANES 16
+#define EVK_LANES EVK_LANES_SINGLE
 typedef float real;
 typedef uint32_t real_bits;
 #define EVK_MANTISSA 23
@@ -31,7 +33,7 @@ typedef uint32_t real_bits;
 #define EVK_SHIFT(prefix) prefix##_slli_epi32
 #define EVK_C(name) name##f
 #else
-#define EVK_LANES 8
+#define EVK_LANES EVK_LANES_DOUBLE
 typedef double real;
 typedef uint64_t real_bits;
 #define EVK_MANTISSA 52
@@ -232,7 +234,7 @@ static inline double pk_largest(pk x)
 
 static inline double pk_smallest(pk x) { return -pk_largest(pk_sub(pk_set1(0.0), x)); }
 
-/* Sum of the eight lanes, always in this order. */
+/* Sum of the lanes, always in this order. */
 static inline double pk_sum(pk x)
 {
     double v[EVK_LANES];

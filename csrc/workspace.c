@@ -2,11 +2,11 @@
 #include <string.h>
 
 #include "linalg.h"
+#include "pack.h"
 #include "qp.h"
 
-#define LANES ((size_t)8)
-
-static size_t round_up(size_t n) { return (n + LANES - 1) / LANES * LANES; }
+/* to whole packs */
+static size_t round_up(size_t n) { return (n + EVK_LANES_DOUBLE - 1) / EVK_LANES_DOUBLE * EVK_LANES_DOUBLE; }
 
 /* a * b + c where only the product may overflow; 0 on overflow */
 static size_t product_plus(size_t a, size_t b, size_t c)

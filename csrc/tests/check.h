@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "dispatch.h"
+#include "pack.h"
 
 static size_t check_count, check_failures;
 static const char *check_about = ""; /* what is being tested, printed with a failure */
@@ -71,6 +72,9 @@ static inline void *new_memory(size_t n, size_t size)
         abort();
     return memset(p, 0xff, n * size); /* ones everywhere are a NaN in either precision */
 }
+
+/* n rounded up to whole packs of doubles */
+static inline size_t whole_packs(size_t n) { return (n + EVK_LANES_DOUBLE - 1) / EVK_LANES_DOUBLE * EVK_LANES_DOUBLE; }
 
 static inline double *new_doubles(size_t n) { return new_memory(n, sizeof(double)); }
 

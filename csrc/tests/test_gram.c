@@ -31,7 +31,7 @@ static double reference(const evk_kernel *kernel, const double *x, const double 
 /* x[n][d] feature by feature, the padding zero */
 static evk_columns columns_of(const double *x, size_t n, size_t d)
 {
-    const size_t ld = (n + 7) / 8 * 8;
+    const size_t ld = whole_packs(n);
     double *columns = new_doubles(ld * d);
     for (size_t h = 0; h < d; h++)
         for (size_t j = 0; j < ld; j++)
@@ -103,18 +103,19 @@ static void check_decisions(const evk_kernel *kernel, const double *x, size_t n,
     enum { N_SV = 5, N_OUTPUTS = 3 };
     double *sv = new_doubles(N_SV * d), coef[N_SV * N_OUTPUTS], bias[N_OUTPUTS] = {0.5, -1.0, 0.0};
     double *decisions = new_doubles(n * N_OUTPUTS), *expected = new_doubles(n * N_OUTPUTS);
-    double *work = new_doubles((d + N_OUTPUTS) * 8), alone[N_OUTPUTS];
+    double *work = new_doubles((d + N_OUTPUTS) * EVK_LANES_DOUBLE), alone[N_OUTPUTS];
     const evk_columns points = columns_of(x, n, d);
     uint64_t seed = 13;
     for (size_t k = 0; k < N_SV * d; k++)
         sv[k] = uniform(&seed, -1.0, 1.0);
     const evk_columns sv_columns = columns_of(sv, N_SV, d);
-    double *row = new_doubles(points.ld), *by_output = new_doubles(N_OUTPUTS * points.ld), coef_columns[N_OUTPUTS * 8];
+    double *row = new_doubles(points.ld), *by_output = new_doubles(N_OUTPUTS * points.ld),
+           coef_columns[N_OUTPUTS * EVK_LANES_DOUBLE];
     for (size_t k = 0; k < N_SV * N_OUTPUTS; k++)
         coef[k] = k == 4 ? 0.0 : uniform(&seed, -2.0, 2.0);
     for (size_t o = 0; o < N_OUTPUTS; o++)
-        for (size_t j = 0; j < 8; j++)
-            coef_columns[o * 8 + j] = j < N_SV ? coef[j * N_OUTPUTS + o] : 0.0;
+        for (size_t j = 0; j < EVK_LANES_DOUBLE; j++)
+            coef_columns[o * EVK_LANES_DOUBLE + j] = j < N_SV ? coef[j * N_OUTPUTS + o] : 0.0;
     const evk_functions *functions;
     for (size_t k = 0; (functions = next_supported(&k)) != NULL;) {
         functions->decide(kernel, x, n, d, sv, N_SV, coef, bias, N_OUTPUTS, work, decisions);

@@ -11,7 +11,7 @@ static void fill_matrix(double *a, size_t n, size_t ld)
 
 static void check_cholesky(const evk_functions *functions, size_t n)
 {
-    const size_t ld = (n + 7) / 8 * 8;
+    const size_t ld = whole_packs(n);
     double *whole = new_doubles(n * ld), *pieces = new_doubles(n * ld);
     fill_matrix(whole, n, ld);
     CHECK(functions->cholesky(whole, n, ld, NULL) == (ptrdiff_t)n);

@@ -11,7 +11,7 @@ typedef double real;
 static const double tolerance = 1e-14;
 #endif
 
-enum { LANES = 64 / sizeof(real), N_STEPS = 6 };
+enum { LANES = EVK_PACK_BYTES / sizeof(real), N_STEPS = 6 };
 
 static real *new_reals(size_t n) { return new_memory(n, sizeof(real)); }
 

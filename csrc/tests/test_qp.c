@@ -38,7 +38,7 @@ static double upper_of(const problem *p, size_t i) { return p->classify && p->ta
 
 static solution solve(const evk_functions *functions, const problem *p)
 {
-    const size_t n = p->n, ld = (n + 7) / 8 * 8;
+    const size_t n = p->n, ld = whole_packs(n);
     double *columns = new_doubles(ld * p->d), *lower = new_doubles(n), *upper = new_doubles(n);
     double *gram_work = new_doubles(evk_gram_work_size(n, p->n_slots)), *qp_work = new_doubles(evk_qp_work_size(n, n));
     for (size_t h = 0; h < p->d; h++)

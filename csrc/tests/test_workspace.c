@@ -27,7 +27,7 @@ static void check_parts(const part *parts, size_t n_parts, const double *work, s
 static void check_gram(size_t n, size_t n_slots)
 {
     const evk_kernel kernel = {.kind = EVK_LINEAR};
-    const size_t ld = (n + 7) / 8 * 8, size = evk_gram_work_size(n, n_slots);
+    const size_t ld = whole_packs(n), size = evk_gram_work_size(n, n_slots);
     double *work = new_doubles(size);
     const evk_columns points = {NULL, n, 1, ld};
     evk_gram gram;
@@ -51,7 +51,7 @@ static void check_gram(size_t n, size_t n_slots)
 
 static void check_qp(size_t n, size_t capacity)
 {
-    const size_t ld = (n + 7) / 8 * 8, size = evk_qp_work_size(n, capacity);
+    const size_t ld = whole_packs(n), size = evk_qp_work_size(n, capacity);
     double *work = new_doubles(size);
     evk_qp qp = {0};
     evk_qp_place(&qp, n, capacity, work);

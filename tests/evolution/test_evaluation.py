@@ -5,8 +5,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from evoke._core.dispatch import LANES
 from evoke._core.kernel import Kernel
-from evoke.evolution.evaluation import LANES, WorkQueue, activations, error, evaluate, fit_readout
+from evoke.evolution.evaluation import WorkQueue, activations, error, evaluate, fit_readout
 from evoke.evolution.problem import FreeRun, Objective, Points, Problem, merge_points
 from evoke.readouts import LSSVMReadout, PinvReadout, SVMReadout
 from evoke.sequences.containers import as_sequences

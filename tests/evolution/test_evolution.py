@@ -10,10 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from joblib import parallel_config
 
+from evoke._core.dispatch import LANES
 from evoke.esp import ESP
 from evoke.evolution import run as evolution
 from evoke.evolution import workers
-from evoke.evolution.evaluation import LANES, evaluate
+from evoke.evolution.evaluation import evaluate
 from evoke.evolution.problem import Objective, Problem, merge_points
 from evoke.evolution.run import Run, tell
 from evoke.evolution.workers import slices

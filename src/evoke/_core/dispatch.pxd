@@ -1,5 +1,11 @@
 from libc.stdint cimport int32_t, int64_t, uint8_t
 
+cdef extern from "pack.h":
+    cpdef enum:
+        LANES "EVK_LANES_DOUBLE"
+        LANES_SINGLE "EVK_LANES_SINGLE"
+        PACK_BYTES "EVK_PACK_BYTES"
+
 cdef extern from "dispatch.h" nogil:
     ctypedef enum evk_status:
         EVK_OK
@@ -97,5 +103,9 @@ cdef extern from "dispatch.h" nogil:
 # The table chosen when the package was imported; every other module calls the C core through it.
 cdef const evk_functions *functions
 cdef aligned(size_t n, dtype=*)
+
+cdef inline size_t whole_packs(size_t n, size_t lanes=LANES) noexcept nogil:
+    return (n + lanes - 1) // lanes * lanes
+
 cdef int check(evk_status status) except -1
 cdef evk_poll listening(const int64_t *stop) noexcept

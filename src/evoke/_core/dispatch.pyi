@@ -1,6 +1,10 @@
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+LANES: int
+LANES_SINGLE: int
+PACK_BYTES: int
+
 def compiled() -> list[str]: ...
 def supported() -> list[str]: ...
 def simd() -> str: ...

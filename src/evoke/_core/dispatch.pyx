@@ -10,7 +10,6 @@ import numpy as np
 
 cdef enum:
     WORK_BETWEEN_SIGNALS = 100000000  # multiplications: a hundredth of a second, without vectors a tenth
-    CACHE_LINE = 64                   # bytes
 
 
 cdef int listen(const void *stop) except -1 with gil:
@@ -26,13 +25,12 @@ cdef evk_poll listening(const int64_t *stop) noexcept:
 
 
 cdef aligned(size_t n, dtype=np.float64):
-    """An array of n numbers, not initialised, from the start of a cache line on: a pack that lies across two lines
-    takes two loads."""
+    """n numbers, not initialised, from the start of a cache line on: a pack across two lines takes two loads."""
     cdef size_t size = n * np.dtype(dtype).itemsize
-    raw = np.empty(size + CACHE_LINE, dtype=np.uint8)
+    raw = np.empty(size + PACK_BYTES, dtype=np.uint8)
     cdef Py_buffer view
     PyObject_GetBuffer(raw, &view, PyBUF_C_CONTIGUOUS)
-    cdef size_t skip = -(<size_t>view.buf) % CACHE_LINE
+    cdef size_t skip = -(<size_t>view.buf) % PACK_BYTES
     PyBuffer_Release(&view)
     return raw[skip:skip + size].view(dtype)
 

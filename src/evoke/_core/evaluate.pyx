@@ -5,13 +5,12 @@ from libc.stdint cimport int64_t
 
 import numpy as np
 
-from evoke._core.dispatch cimport aligned, evk_columns, functions
+from evoke._core.dispatch cimport LANES, aligned, evk_columns, functions, whole_packs
 from evoke._core.free_run cimport Feedback
-from evoke._core.lstm cimport Block, Network, Segments, make_segments, whole_packs
+from evoke._core.lstm cimport Block, Network, Segments, make_segments
 from evoke._core.readout cimport Fitted, Points, Trainer, make_points
 
 cdef enum:
-    LANES = 8
     COSTLY = 1000000  # kernel values per network that take milliseconds
 
 OBJECTIVES = ("count", "hinge", "squared")
@@ -159,8 +158,8 @@ def evaluate(Network network not None, runs not None, train not None, validation
                 if free is None and not fitted[lane].failed:
                     gather(&held_out, phi, n_cells, lane, &validation_columns[0])
                     functions.decide_columns(&trainer.kernel.c, &points, &fitted[lane].sv, fitted[lane].coef,
-                                           fitted[lane].bias, n_outputs, &row[0],
-                                           &validation_decisions[lane * n_outputs * held_out.ld], &trainer.poll)
+                                             fitted[lane].bias, n_outputs, &row[0],
+                                             &validation_decisions[lane * n_outputs * held_out.ld], &trainer.poll)
         if shared and stop[0] != 0:
             return result
         with nogil:

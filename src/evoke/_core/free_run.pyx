@@ -5,13 +5,12 @@ from libc.string cimport memcpy
 
 import numpy as np
 
-from evoke._core.dispatch cimport aligned, evk_lstm, functions
+from evoke._core.dispatch cimport LANES, aligned, evk_lstm, functions, whole_packs
 from evoke._core.kernel cimport Kernel
-from evoke._core.lstm cimport Block, Network, Segments, pack_cells, step_cells, weights_size, whole_packs
+from evoke._core.lstm cimport Block, Network, Segments, pack_cells, step_cells, weights_size
 from evoke._core.readout cimport Fitted
 
 cdef enum:
-    LANES = 8
     STEPS_BETWEEN_SIGNALS = 1024
 
 
@@ -63,7 +62,7 @@ cdef class Feedback:
                         self.inputs[(I - n + o) * LANES + k] = self.scale * decisions[(k * n + o) * ld + t - 1]
             now = memory + (1 + (t & 1)) * block.width
             functions.lstm_networks_apart(&block.net, <const double *>block.weights, &self.inputs[0], before, memory,
-                                        now)
+                                          now)
             for k in range(block.n_networks):
                 if not fitted[k].failed:
                     self.decide(&fitted[k], now + k, LANES, decisions + k * n * ld + t, ld)
@@ -90,7 +89,7 @@ cdef class Feedback:
         """decisions[output][ld] of one network whose activations are phi[cell][stride]."""
         cdef size_t o
         functions.decide_point(&self.kernel.c, &fitted.sv, fitted.coef, fitted.bias, self.n_outputs, phi, stride,
-                             &self.row[0], &self.outputs[0])
+                               &self.row[0], &self.outputs[0])
         for o in range(self.n_outputs):
             decisions[o * ld] = self.outputs[o]
 

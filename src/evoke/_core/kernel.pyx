@@ -7,6 +7,7 @@ import operator
 import numpy as np
 
 from evoke._core.dispatch cimport (
+    LANES,
     aligned,
     evk_columns,
     evk_gram,
@@ -15,10 +16,10 @@ from evoke._core.dispatch cimport (
     evk_poll,
     functions,
     listening,
+    whole_packs,
 )
 
 cdef enum:
-    LANES = 8
     WORK_BETWEEN_SIGNALS = 20000000  # multiplications
     LARGEST_DEGREE = 0x7fffffff
 
@@ -132,13 +133,13 @@ def decide(const double[:, ::1] x not None, const double[:, ::1] support_vectors
         here = min(step, n - first)
         with nogil:
             functions.decide(&kernel.c, &x[first, 0], here, d, vectors, m, coefficients, &intercept[0], n_outputs,
-                           &work[0], &out[first, 0])
+                             &work[0], &out[first, 0])
     return result
 
 
 def gram(const double[:, ::1] x not None, Kernel kernel not None):
     """The Gram matrix K(x_i, x_j) as the machines compute it, of shape (n, n)."""
-    cdef size_t n = x.shape[0], d = x.shape[1], ld = (n + LANES - 1) // LANES * LANES
+    cdef size_t n = x.shape[0], d = x.shape[1], ld = whole_packs(n)
     cdef size_t size = evk_gram_work_size(n, n)
     if size == 0:
         raise MemoryError(f"a kernel matrix of {n} rows does not fit")

@@ -18,7 +18,6 @@ cdef struct Segments:
     const int64_t *slot
 
 cdef Segments make_segments(const int64_t[:, ::1] table) except *
-cdef size_t whole_packs(size_t n, size_t lanes=*) noexcept nogil
 cdef size_t weights_size(const evk_lstm *net, size_t lanes=*) noexcept nogil
 cdef void pack_cells(const evk_lstm *net, const real *genome, real *weights) noexcept nogil
 cdef real *step_cells(const evk_lstm *net, const real *weights, const real *x, int64_t t, real *state) noexcept nogil

@@ -7,12 +7,9 @@ from libc.string cimport memcpy, memset
 
 import numpy as np
 
-from evoke._core.dispatch cimport aligned, evk_lstm, functions
+from evoke._core.dispatch cimport LANES, LANES_SINGLE, PACK_BYTES, aligned, evk_lstm, functions, whole_packs
 
 cdef enum:
-    PACK = 64               # bytes
-    HALF_PACK = 32
-    MOST_LANES = 16
     STEPS_BETWEEN_SIGNALS = 32768
     ROWS_BETWEEN_SIGNALS = 4096
     LARGEST_BLOCK = 786432  # bytes of the weights of a block: beyond it one network at a time is faster
@@ -76,11 +73,7 @@ cdef class Network:
         return 0
 
 
-cdef size_t whole_packs(size_t n, size_t lanes=8) noexcept nogil:
-    return (n + lanes - 1) // lanes * lanes
-
-
-cdef size_t weights_size(const evk_lstm *net, size_t lanes=8) noexcept nogil:
+cdef size_t weights_size(const evk_lstm *net, size_t lanes=LANES) noexcept nogil:
     """Weights of one network in the layout whose lanes are cells; no other takes more."""
     return whole_packs(net.n_cells, lanes) * (net.n_inputs + net.n_cells) * 4
 
@@ -100,14 +93,14 @@ cdef void pack(const evk_lstm *net, const real *genome, size_t cells_a_pack, siz
 
 cdef void pack_networks(const evk_lstm *net, const real *genomes, size_t n_networks, real *weights) noexcept nogil:
     """For lanes that are networks; idle ones repeat the last."""
-    cdef size_t size = net.n_cells * 4 * (net.n_inputs + net.n_cells), lane, lanes = PACK // sizeof(real)
+    cdef size_t size = net.n_cells * 4 * (net.n_inputs + net.n_cells), lane, lanes = PACK_BYTES // sizeof(real)
     for lane in range(lanes):
         pack(net, genomes + min(lane, n_networks - 1) * size, 1, lanes, lane, weights)
 
 
 cdef void pack_cells(const evk_lstm *net, const real *genome, real *weights) noexcept nogil:
     """For lanes that are cells; cells that are none have weights of zero."""
-    cdef size_t lanes = PACK // sizeof(real)
+    cdef size_t lanes = PACK_BYTES // sizeof(real)
     memset(weights, 0, weights_size(net, lanes) * sizeof(real))
     pack(net, genome, lanes, lanes, 0, weights)
 
@@ -132,7 +125,7 @@ cdef real *step_cells(const evk_lstm *net, const real *weights, const real *x, i
     """Step t of one network; its outputs. state: s, and the outputs of the last even and odd steps, in whole packs.
 
     Before step 0 the outputs to start from lie where those of odd steps do."""
-    cdef size_t packed = whole_packs(net.n_cells, PACK // sizeof(real))
+    cdef size_t packed = whole_packs(net.n_cells, PACK_BYTES // sizeof(real))
     cdef const real *before = state + (2 - <size_t>(t & 1)) * packed
     cdef real *now = state + (1 + <size_t>(t & 1)) * packed
     if real is double:
@@ -145,26 +138,26 @@ cdef real *step_cells(const evk_lstm *net, const real *weights, const real *x, i
 cdef void get_lane(const real *values, size_t lane, size_t n_cells, real *out) noexcept nogil:
     cdef size_t h
     for h in range(n_cells):
-        out[h] = values[h * (PACK // sizeof(real)) + lane]
+        out[h] = values[h * (PACK_BYTES // sizeof(real)) + lane]
 
 
 cdef void put_lane(const real *values, size_t n_cells, real *out, size_t lane) noexcept nogil:
     cdef size_t h
     for h in range(n_cells):
-        out[h * (PACK // sizeof(real)) + lane] = values[h]
+        out[h * (PACK_BYTES // sizeof(real)) + lane] = values[h]
 
 
 cdef void unpack_networks(const real *packs, size_t n, size_t n_networks, real *out) noexcept nogil:
     """packs[n][lane] -> out[network][n], in bands of as many networks as the compiler can keep in registers."""
     cdef size_t k, lane, i, band = 0
-    while band + HALF_PACK // sizeof(real) <= n_networks:
+    while band + PACK_BYTES // 2 // sizeof(real) <= n_networks:
         for k in range(n):
-            for i in range(HALF_PACK // sizeof(real)):
-                out[(band + i) * n + k] = packs[k * (PACK // sizeof(real)) + band + i]
-        band += HALF_PACK // sizeof(real)
+            for i in range(PACK_BYTES // 2 // sizeof(real)):
+                out[(band + i) * n + k] = packs[k * (PACK_BYTES // sizeof(real)) + band + i]
+        band += PACK_BYTES // 2 // sizeof(real)
     for lane in range(band, n_networks):
         for k in range(n):
-            out[lane * n + k] = packs[k * (PACK // sizeof(real)) + lane]
+            out[lane * n + k] = packs[k * (PACK_BYTES // sizeof(real)) + lane]
 
 
 cdef bint all_finite(const real *values, size_t n) noexcept nogil:
@@ -239,7 +232,7 @@ cdef class Block:
         dtype = population.genome.dtype
         cdef size_t bytes = dtype.itemsize
         self.net = population.c
-        self.lanes = PACK // bytes
+        self.lanes = PACK_BYTES // bytes
         self.width = self.net.n_cells * self.lanes
         self.packed = whole_packs(self.net.n_cells, self.lanes)
         self.size = weights_size(&self.net, self.lanes)
@@ -386,8 +379,8 @@ cdef struct Batch:
     # first[k] + [0, length[k]). memory (of `read_*`) holds the cells' states and the outputs of even and of odd steps:
     # cell h of sequence k is at part * (0, 1 or 2) + k * lane + h * cell.
     size_t n, part, lane, cell
-    int64_t first[MOST_LANES]
-    int64_t length[MOST_LANES]
+    int64_t first[LANES_SINGLE]
+    int64_t length[LANES_SINGLE]
 
 
 cdef void read_together(const evk_lstm *net, const real *weights, const real *x, const Batch *batch, int64_t begin,
@@ -400,7 +393,7 @@ cdef void read_together(const evk_lstm *net, const real *weights, const real *x,
         for k in range(batch.n):
             if t < batch.length[k]:
                 for i in range(I):
-                    inputs[i * (PACK // sizeof(real)) + k] = x[(<size_t>(batch.first[k] + t)) * I + i]
+                    inputs[i * (PACK_BYTES // sizeof(real)) + k] = x[(<size_t>(batch.first[k] + t)) * I + i]
         now = memory + (1 + <size_t>(t & 1)) * batch.part
         step_sequences(net, weights, inputs, memory + (2 - <size_t>(t & 1)) * batch.part, memory, now)
         for k in range(batch.n):
@@ -439,7 +432,7 @@ cdef _sequences(Network network, const real[:, ::1] genome, const real[:, ::1] x
         return result, final
     cdef real[:, ::1] out = result
     cdef real[:, :, ::1] ends = final
-    cdef size_t lanes = PACK // sizeof(real), packed = whole_packs(n_cells, lanes)
+    cdef size_t lanes = PACK_BYTES // sizeof(real), packed = whole_packs(n_cells, lanes)
     cdef real[::1] by_cells = aligned(weights_size(&net, lanes), dtype)
     cdef real[::1] by_sequences = np.empty(n_cells * 4 * (net.n_inputs + net.n_cells), dtype)
     cdef real[::1] inputs = np.zeros(max(1, net.n_inputs) * lanes, dtype)

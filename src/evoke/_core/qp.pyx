@@ -15,11 +15,11 @@ from evoke._core.dispatch cimport (
     evk_qp_place,
     evk_qp_work_size,
     functions,
+    whole_packs,
 )
 from evoke._core.kernel cimport Kernel, to_columns
 
 cdef enum:
-    LANES = 8
     FILL_AT_ONCE = 128       # rows up to which the whole Gram matrix is computed before the first step
     LEAST_FACE = 256         # half a megabyte, however small the cache: without Newton steps a fit may not end
     FACE_CAPACITY = 2048     # free variables that Newton steps can hold; more are left to SMO
@@ -68,7 +68,7 @@ cdef class Machine:
 
     def __cinit__(self, const double[:, ::1] x not None, Kernel kernel not None, size_t cache_bytes):
         cdef size_t n = x.shape[0], d = x.shape[1]
-        cdef size_t ld = (n + LANES - 1) // LANES * LANES
+        cdef size_t ld = whole_packs(n)
         cdef size_t n_slots = min(n, max(<size_t>2, cache_bytes // (8 * ld)))
         cdef size_t face = min(n, <size_t>FACE_CAPACITY, max(n_slots, <size_t>LEAST_FACE))
         cdef size_t gram_size = evk_gram_work_size(n, n_slots), qp_size = evk_qp_work_size(n, face)

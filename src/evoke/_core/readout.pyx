@@ -16,9 +16,9 @@ from evoke._core.dispatch cimport (
     evk_qp_work_size,
     functions,
     listening,
+    whole_packs,
 )
 from evoke._core.kernel cimport Kernel
-from evoke._core.lstm cimport whole_packs
 
 cdef enum:
     WORK_BETWEEN_SIGNALS = 20000000

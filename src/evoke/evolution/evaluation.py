@@ -10,14 +10,13 @@ from numpy.typing import NDArray
 
 from evoke._core import evaluate as core_evaluate
 from evoke._core import free_run, lstm
+from evoke._core.dispatch import LANES
 from evoke.evolution.problem import Objective, Points, Problem
 from evoke.readouts import FittedReadout
 
-__all__ = ["LANES", "WorkQueue", "activations", "evaluate", "fit_readout"]
+__all__ = ["WorkQueue", "activations", "evaluate", "fit_readout"]
 
 FloatArray = NDArray[np.float64]
-
-LANES = 8  # networks that the core evaluates side by side
 
 
 class WorkQueue:
@@ -39,7 +38,7 @@ class WorkQueue:
     def next_block(self) -> slice:
         """Networks for the calling thread, empty when there are no more.
 
-        A block of those that the core evaluates side by side; near the end halves, so that no thread waits long for
+        A block of as many as the core evaluates side by side; near the end halves, so that no thread waits long for
         another. Half a block costs the forward pass as much as a whole one, but most of the work is in the readouts.
         """
         with self._lock:

@@ -13,7 +13,8 @@ from joblib import Parallel, delayed
 from joblib.parallel import LokyBackend, MultiprocessingBackend, get_active_backend
 from numpy.typing import NDArray
 
-from evoke.evolution.evaluation import LANES, WorkQueue, evaluate
+from evoke._core.dispatch import LANES
+from evoke.evolution.evaluation import WorkQueue, evaluate
 from evoke.evolution.problem import Problem
 from evoke.exceptions import WorkerLostError
 
