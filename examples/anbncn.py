@@ -2,8 +2,8 @@
 Learn a^n b^n c^n and look at the cells
 =======================================
 
-The paper's first experiment: a network reads strings of equally many a, b and c, and says at every step which symbols may
-follow. It is trained on n = 1..10 and must count to go beyond.
+The paper's first experiment: a network reads strings of equally many a, b and c, and says at every step which symbols
+may follow. It is trained on n = 1..10 and must count to go beyond.
 """
 
 from evoke import EvokeClassifier, tasks

@@ -47,10 +47,10 @@ X, X_test = ([(x - frames.mean(axis=0)) / frames.std(axis=0) for x in part] for 
 print(f"{len(X)} and {len(X_test)} utterances of {min(map(len, X_test))} to {max(map(len, X_test))} frames")
 
 # %%
-# The one label of an utterance is read off its last frame. A hundred cells with small weights and a forget bias for a memory
-# of some eight frames. One generation takes the best of 16 random networks: here evolution fits the held-out part better,
-# but not the test. A quarter of the utterances judges the networks; `refit` trains the readout of the best once
-# more, on all of them.
+# The one label of an utterance is read off its last frame. A hundred cells have small weights, and a forget bias for a
+# memory of some eight frames. One generation takes the best of 16 random networks: here evolution fits the held-out
+# part better, but not the test. A quarter of the utterances judges the networks; `refit` trains the readout of the best
+# once more, on all of them.
 model = EvokeClassifier(
     n_cells=100, cell="evolino", gate_bias=(0.0, 2.0, 0.0), weight_range=0.1, n_generations=1, subpopulation_size=8,
     n_trials=2, readout="lssvm", objective="squared", gamma=0.01, C=100.0, validation=0.25, random_state=0,

@@ -159,7 +159,7 @@ def ablation_sines(name: str) -> Callable[[], str]:
             rows.append([study["study"], settings, f"{np.mean(sse):.2g}", f"{median:.2g}", f"{low:.2g} to {high:.2g}",
                          f"{max(sse):.2g}", f"{np.median(told):.2g}"])  # fmt: skip
         first, last = result["seeds"]
-        where = f"{result['waves']} waves, {last - first + 1} runs a row, seeds {first}..{last}"
+        where = f"{result['waves']} waves, {last - first + 1} runs per row, seeds {first}..{last}"
         head = ["study", "setting", "SSE, mean", "median", "quartiles", "worst", "one step ahead, median"]
         return markdown(head, rows) + f"\n{where}; {versions(result['config'])}.\n"
 
@@ -185,7 +185,7 @@ def ablation(name: str) -> str:
     long = [] if result["long"] is None else [f"n = {result['long']:,}"]
     head = ["study", "setting", "mean", "median", "quartiles", f"at {result['test_max']}", "unsolved", *long]
     first, last = result["seeds"]
-    where = f"N = {result['n_max']}, {last - first + 1} runs a row, seeds {first}..{last}"
+    where = f"N = {result['n_max']}, {last - first + 1} runs per row, seeds {first}..{last}"
     return markdown(head, rows) + f"\n{where}; {versions(result['config'])}.\n"
 
 
