@@ -120,7 +120,7 @@ def named_places(text):
     """Files that a text names in backticks, and the names that it says are in them: `file: name, Class.name`."""
     endings = "py|pyx|pxd|c|h|md|toml|build|txt|rst|json|sh"
     for path, things in re.findall(rf"`([\w./-]+\.(?:{endings}))(?:: ([^`]+))?`", text):
-        yield path, [thing.strip().split(".")[-1] for thing in things.split(",") if things]
+        yield path, re.findall(r"\w+", things)
 
 
 @pytest.mark.parametrize("path", INSIDE, ids=names(INSIDE))
