@@ -28,9 +28,10 @@ static double uniform(uint64_t *seed) /* in [-1, 1) */
 /* 2000 steps of eight networks of ten cells */
 static double forward(const evk_functions *functions)
 {
-    const evk_lstm net = {.n_inputs = 4, .n_cells = 10, .cell = EVK_CELL_LSTM, .forget_bias = 1.5, .output_bias = -1.5};
+    evk_network net = {.n_inputs = 4, .n_cells = 10, .cell = EVK_CELL_LSTM, .forget_bias = 1.5, .output_bias = -1.5};
     const size_t width = net.n_cells * EVK_LANES_DOUBLE, n_weights = width * 4 * (net.n_inputs + net.n_cells);
     double *weights = doubles(n_weights), *state = doubles(width), *phi[2] = {doubles(width), doubles(width)};
+    net.weights = weights;
     double x[4];
     uint64_t seed = 1;
     for (size_t k = 0; k < n_weights; k++)
@@ -38,7 +39,7 @@ static double forward(const evk_functions *functions)
     for (size_t t = 0; t < 2000; t++) {
         for (size_t k = 0; k < net.n_inputs; k++)
             x[k] = uniform(&seed);
-        functions->lstm_networks(&net, weights, x, phi[t % 2], state, phi[1 - t % 2]);
+        functions->lstm_networks(&net, x, phi[t % 2], state, phi[1 - t % 2]);
     }
     const double result = phi[0][0];
     free(weights);

@@ -15,25 +15,21 @@
     X(void, tanh, (const double *x, size_t n, double *y)) \
     X(void, tanpi, (const double *x, size_t n, double *y)) \
     X(void, lstm_networks, \
-      (const evk_lstm *net, const double *weights, const double *x, const double *phi_before, double *state, \
-       double *phi)) \
-    X(void, lstm_networks_apart, \
-      (const evk_lstm *net, const double *weights, const double *x, const double *phi_before, double *state, \
-       double *phi)) \
+      (const evk_network *net, const double *x, const double *phi_before, double *state, double *phi)) \
+    X(void, lstm_networks_own_inputs, \
+      (const evk_network *net, const double *x, const double *phi_before, double *state, double *phi)) \
     X(void, lstm_sequences, \
-      (const evk_lstm *net, const double *weights, const double *x, const double *phi_before, double *state, \
-       double *phi)) \
+      (const evk_network *net, const double *x, const double *phi_before, double *state, double *phi)) \
     X(void, lstm_cells, \
-      (const evk_lstm *net, const double *weights, const double *x, const double *phi_before, double *state, \
-       double *phi)) \
+      (const evk_network *net, const double *x, const double *phi_before, double *state, double *phi)) \
     X(void, logistic_single, (const float *x, size_t n, float *y)) \
     X(void, tanh_single, (const float *x, size_t n, float *y)) \
     X(void, lstm_networks_single, \
-      (const evk_lstm *net, const float *weights, const float *x, const float *phi_before, float *state, float *phi)) \
+      (const evk_network *net, const float *x, const float *phi_before, float *state, float *phi)) \
     X(void, lstm_sequences_single, \
-      (const evk_lstm *net, const float *weights, const float *x, const float *phi_before, float *state, float *phi)) \
+      (const evk_network *net, const float *x, const float *phi_before, float *state, float *phi)) \
     X(void, lstm_cells_single, \
-      (const evk_lstm *net, const float *weights, const float *x, const float *phi_before, float *state, float *phi)) \
+      (const evk_network *net, const float *x, const float *phi_before, float *state, float *phi)) \
     X(void, gram_row, \
       (const evk_kernel *kernel, const evk_columns *x, size_t begin, size_t end, const double *z, size_t z_stride, \
        double *row)) \

@@ -37,7 +37,7 @@ EVK_INLINE pk_nets add_sources(pk_nets net, const real *w, size_t w_stride, cons
 }
 
 /* The gates of a pack of cells open: from s(t - 1) to s(t), which is stored; the output gate's value. */
-EVK_INLINE pk open_gates(const evk_lstm *net, pk_nets sums, real *state, pk *s)
+EVK_INLINE pk open_gates(const evk_network *net, pk_nets sums, real *state, pk *s)
 {
     const pk z = net->cell == EVK_CELL_LSTM ? pk_tanh(sums.z) : sums.z;
     *s = pk_fma(pk_logistic(sums.f), pk_load(state), pk_mul(pk_logistic(sums.i), z));
@@ -45,16 +45,17 @@ EVK_INLINE pk open_gates(const evk_lstm *net, pk_nets sums, real *state, pk *s)
     return pk_logistic(sums.o);
 }
 
-EVK_INLINE pk output(const evk_lstm *net, pk o, pk s)
+EVK_INLINE pk output(const evk_network *net, pk o, pk s)
 {
     return net->cell == EVK_CELL_LSTM ? pk_mul(o, pk_tanh(s)) : pk_tanh(pk_mul(o, s));
 }
 
 /* One step. The sums run over the sources in the same order whatever the lanes are, so that the bits of a network do
  * not depend on how it is laid out. */
-EVK_INLINE void step(const evk_lstm *net, size_t n_packs, const real *w, size_t w_stride, const real *x,
-                     size_t x_stride, const real *phi_before, size_t phi_stride, real *state, real *phi)
+EVK_INLINE void step(const evk_network *net, size_t n_packs, size_t w_stride, const real *x, size_t x_stride,
+                     const real *phi_before, size_t phi_stride, real *state, real *phi)
 {
+    const real *w = net->weights;
     const size_t n_inputs = net->n_inputs, n_cells = net->n_cells, from_cells = n_inputs * 4 * w_stride;
     const pk_nets bias = {pk_set1(0.0), pk_set1((real)net->input_bias), pk_set1((real)net->forget_bias),
                           pk_set1((real)net->output_bias)};
@@ -79,28 +80,25 @@ EVK_INLINE void step(const evk_lstm *net, size_t n_packs, const real *w, size_t 
     }
 }
 
-void EVK_LSTM(lstm_networks)(const evk_lstm *net, const real *weights, const real *x, const real *phi_before,
-                             real *state, real *phi)
+void EVK_LSTM(lstm_networks)(const evk_network *net, const real *x, const real *phi_before, real *state, real *phi)
 {
-    step(net, net->n_cells, weights, EVK_LANES, x, 1, phi_before, EVK_LANES, state, phi);
+    step(net, net->n_cells, EVK_LANES, x, 1, phi_before, EVK_LANES, state, phi);
 }
 
 #ifndef EVK_SINGLE
-void EVK_FN(lstm_networks_apart)(const evk_lstm *net, const double *weights, const double *x, const double *phi_before,
-                                 double *state, double *phi)
+void EVK_FN(lstm_networks_own_inputs)(const evk_network *net, const double *x, const double *phi_before, double *state,
+                                      double *phi)
 {
-    step(net, net->n_cells, weights, EVK_LANES, x, EVK_LANES, phi_before, EVK_LANES, state, phi);
+    step(net, net->n_cells, EVK_LANES, x, EVK_LANES, phi_before, EVK_LANES, state, phi);
 }
 #endif
 
-void EVK_LSTM(lstm_sequences)(const evk_lstm *net, const real *weights, const real *x, const real *phi_before,
-                              real *state, real *phi)
+void EVK_LSTM(lstm_sequences)(const evk_network *net, const real *x, const real *phi_before, real *state, real *phi)
 {
-    step(net, net->n_cells, weights, 1, x, EVK_LANES, phi_before, EVK_LANES, state, phi);
+    step(net, net->n_cells, 1, x, EVK_LANES, phi_before, EVK_LANES, state, phi);
 }
 
-void EVK_LSTM(lstm_cells)(const evk_lstm *net, const real *weights, const real *x, const real *phi_before, real *state,
-                          real *phi)
+void EVK_LSTM(lstm_cells)(const evk_network *net, const real *x, const real *phi_before, real *state, real *phi)
 {
-    step(net, (net->n_cells + EVK_LANES - 1) / EVK_LANES, weights, EVK_LANES, x, 1, phi_before, 1, state, phi);
+    step(net, (net->n_cells + EVK_LANES - 1) / EVK_LANES, EVK_LANES, x, 1, phi_before, 1, state, phi);
 }

@@ -1,4 +1,4 @@
-/* One step of the LSTM of Evolino (no peepholes) on one pack of lanes at a time: eight doubles, or sixteen floats. */
+/* One step of the LSTM of Evolino (no peepholes) on one pack of lanes at a time, in double or single precision. */
 #ifndef EVK_LSTM_H
 #define EVK_LSTM_H
 
@@ -10,21 +10,23 @@ typedef enum evk_cell {
     EVK_CELL_EVOLINO = 1 /* s = i z + f s,        phi = tanh(o s) */
 } evk_cell;
 
-typedef struct evk_lstm {
+typedef struct evk_network {
     size_t n_inputs, n_cells;
     int32_t cell;                                     /* evk_cell */
     double input_bias, forget_bias, output_bias;      /* the constant bias units of the gates */
-} evk_lstm;
+    const void *weights;                              /* doubles or floats, packed as below */
+} evk_network;
 
 /* One step; what a pack of L lanes holds, lane fastest:
  *
- *                        lanes      weights                                        x              state and phi
- *   lstm_networks        networks   [cell][source][z, input, forget, output][L]    [input]        [cell][L]
- *   lstm_networks_apart  networks   the same                                       [input][L]     [cell][L]
- *   lstm_sequences       sequences  [cell][source][4], one network                 [input][L]     [cell][L]
- *   lstm_cells           cells      [pack][source][4][L], one network              [input]        [pack][L]
+ *                             lanes      weights                                        x            state and phi
+ *   lstm_networks             networks   [cell][source][z, input, forget, output][L]    [input]      [cell][L]
+ *   lstm_networks_own_inputs  networks   the same                                       [input][L]   [cell][L]
+ *   lstm_sequences            sequences  [cell][source][4], one network                 [input][L]   [cell][L]
+ *   lstm_cells                cells      [pack][source][4][L], one network              [input]      [pack][L]
  *
- * Sources are the inputs and then the cells; the cells of the last pack beyond n_cells have any finite weights, and no
- * part in the others. All give a network the same bits. L is 8; for those whose names end in _single it is 16. */
+ * Sources are the inputs and then the cells; the last pack's cells beyond n_cells have any finite weights, and no part
+ * in the others. All give a network the same bits. L is EVK_LANES_DOUBLE, or EVK_LANES_SINGLE for those whose names end
+ * in _single. */
 
 #endif

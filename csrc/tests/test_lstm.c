@@ -17,14 +17,13 @@ static real *new_reals(size_t n) { return new_memory(n, sizeof(real)); }
 
 static double logistic(double x) { return 1.0 / (1.0 + exp(-x)); }
 
-/* weights[c][k][gate][lane], lanes are networks */
-static double weight(const evk_lstm *net, const real *weights, size_t c, size_t k, size_t gate, size_t lane)
+/* weights[c][k][gate][lane] of the network, lanes are networks */
+static double weight(const evk_network *net, size_t c, size_t k, size_t gate, size_t lane)
 {
-    return weights[((c * (net->n_inputs + net->n_cells) + k) * 4 + gate) * LANES + lane];
+    return ((const real *)net->weights)[((c * (net->n_inputs + net->n_cells) + k) * 4 + gate) * LANES + lane];
 }
 
-static void reference_step(const evk_lstm *net, const real *weights, const real *x, const real *phi_before, real *state,
-                           real *phi)
+static void reference_step(const evk_network *net, const real *x, const real *phi_before, real *state, real *phi)
 {
     for (size_t lane = 0; lane < LANES; lane++)
         for (size_t c = 0; c < net->n_cells; c++) {
@@ -32,7 +31,7 @@ static void reference_step(const evk_lstm *net, const real *weights, const real 
             for (size_t k = 0; k < net->n_inputs + net->n_cells; k++) {
                 const double u = k < net->n_inputs ? x[k] : phi_before[(k - net->n_inputs) * LANES + lane];
                 for (size_t gate = 0; gate < 4; gate++)
-                    sums[gate] += weight(net, weights, c, k, gate, lane) * u;
+                    sums[gate] += weight(net, c, k, gate, lane) * u;
             }
             const double i = logistic(sums[1]), f = logistic(sums[2]), o = logistic(sums[3]);
             real *s = state + c * LANES + lane;
@@ -41,10 +40,10 @@ static void reference_step(const evk_lstm *net, const real *weights, const real 
         }
 }
 
-/* Inputs of its own a lane. No function does that in single precision: there, one lane is kept of a step with its
+/* Every lane has inputs of its own. No function does that in single precision: there, one lane is kept of a step with its
  * inputs in all of them. */
-static void networks_apart(const evk_functions *functions, const evk_lstm *net, const real *weights,
-                           const real *columns, const real *before, real *state, real *phi)
+static void step_with_own_inputs(const evk_functions *functions, const evk_network *net, const real *columns,
+                                 const real *before, real *state, real *phi)
 {
 #ifdef EVK_SINGLE
     const size_t n = net->n_cells * LANES;
@@ -53,7 +52,7 @@ static void networks_apart(const evk_functions *functions, const evk_lstm *net, 
         for (size_t j = 0; j < net->n_inputs; j++)
             x[j] = columns[j * LANES + lane];
         memcpy(all_state, state, n * sizeof(real));
-        functions->lstm_networks_single(net, weights, x, before, all_state, all_phi);
+        functions->lstm_networks_single(net, x, before, all_state, all_phi);
         for (size_t k = lane; k < n; k += LANES) {
             state[k] = all_state[k];
             phi[k] = all_phi[k];
@@ -63,26 +62,27 @@ static void networks_apart(const evk_functions *functions, const evk_lstm *net, 
     free(all_state);
     free(all_phi);
 #else
-    functions->lstm_networks_apart(net, weights, columns, before, state, phi);
+    functions->lstm_networks_own_inputs(net, columns, before, state, phi);
 #endif
 }
 
-static void check_net(const evk_lstm *net)
+static void check_net(evk_network net)
 {
-    const size_t n_sources = net->n_inputs + net->n_cells, n_outputs = net->n_cells * LANES;
-    real *weights = new_reals(net->n_cells * n_sources * 4 * LANES);
-    real *x = new_reals(net->n_inputs * N_STEPS), *columns = new_reals(net->n_inputs * LANES);
+    const size_t n_sources = net.n_inputs + net.n_cells, n_outputs = net.n_cells * LANES;
+    real *weights = new_reals(net.n_cells * n_sources * 4 * LANES);
+    real *x = new_reals(net.n_inputs * N_STEPS), *columns = new_reals(net.n_inputs * LANES);
     real *expected_state = new_reals(n_outputs), *state = new_reals(n_outputs), *lane_state = new_reals(n_outputs);
     real *expected_phi[2], *phi[2], *lane_phi[2], *first = new_reals(n_outputs * N_STEPS);
-    for (size_t side = 0; side < 2; side++) {
-        expected_phi[side] = new_reals(n_outputs);
-        phi[side] = new_reals(n_outputs);
-        lane_phi[side] = new_reals(n_outputs);
+    for (size_t half = 0; half < 2; half++) {
+        expected_phi[half] = new_reals(n_outputs);
+        phi[half] = new_reals(n_outputs);
+        lane_phi[half] = new_reals(n_outputs);
     }
+    net.weights = weights;
     uint64_t seed = 3;
-    for (size_t k = 0; k < net->n_cells * n_sources * 4 * LANES; k++)
+    for (size_t k = 0; k < net.n_cells * n_sources * 4 * LANES; k++)
         weights[k] = (real)uniform(&seed, -1.5, 1.5);
-    for (size_t k = 0; k < net->n_inputs * N_STEPS; k++)
+    for (size_t k = 0; k < net.n_inputs * N_STEPS; k++)
         x[k] = (real)uniform(&seed, -1.0, 1.0);
 
     const evk_functions *functions;
@@ -91,12 +91,12 @@ static void check_net(const evk_lstm *net)
             expected_state[j] = state[j] = lane_state[j] = expected_phi[0][j] = phi[0][j] = lane_phi[0][j] = 0.0;
         for (size_t t = 0; t < N_STEPS; t++) {
             const size_t before = t % 2, after = 1 - before;
-            const real *input = x + t * net->n_inputs;
-            for (size_t j = 0; j < net->n_inputs * LANES; j++)
+            const real *input = x + t * net.n_inputs;
+            for (size_t j = 0; j < net.n_inputs * LANES; j++)
                 columns[j] = input[j / LANES];
-            reference_step(net, weights, input, expected_phi[before], expected_state, expected_phi[after]);
-            functions->FUNCTION(lstm_networks)(net, weights, input, phi[before], state, phi[after]);
-            networks_apart(functions, net, weights, columns, lane_phi[before], lane_state, lane_phi[after]);
+            reference_step(&net, input, expected_phi[before], expected_state, expected_phi[after]);
+            functions->FUNCTION(lstm_networks)(&net, input, phi[before], state, phi[after]);
+            step_with_own_inputs(functions, &net, columns, lane_phi[before], lane_state, lane_phi[after]);
             for (size_t j = 0; j < n_outputs; j++) {
                 CHECK_NEAR(state[j], expected_state[j], tolerance);
                 CHECK_NEAR(phi[after][j], expected_phi[after][j], tolerance);
@@ -108,10 +108,10 @@ static void check_net(const evk_lstm *net)
             CHECK_SAME_BITS(phi[after], first + t * n_outputs, n_outputs);
         }
     }
-    for (size_t side = 0; side < 2; side++) {
-        free(expected_phi[side]);
-        free(phi[side]);
-        free(lane_phi[side]);
+    for (size_t half = 0; half < 2; half++) {
+        free(expected_phi[half]);
+        free(phi[half]);
+        free(lane_phi[half]);
     }
     free(weights);
     free(x);
@@ -122,11 +122,11 @@ static void check_net(const evk_lstm *net)
     free(first);
 }
 
-/* One network in every lane, with inputs of its own a lane: each lane has the bits that it has alone, that the
+/* One network in every lane, each with inputs of its own: each lane has the bits that it has alone, that the
  * function for sequences gives from the weights of one lane, and the function for cells from the same in packs of cells. */
-static void check_layouts(const evk_lstm *net)
+static void check_layouts(evk_network net)
 {
-    const size_t n_cells = net->n_cells, n_inputs = net->n_inputs, n_sources = n_inputs + n_cells;
+    const size_t n_cells = net.n_cells, n_inputs = net.n_inputs, n_sources = n_inputs + n_cells;
     const size_t n_outputs = n_cells * LANES, n_packs = (n_cells + LANES - 1) / LANES;
     real *compact = new_reals(n_cells * n_sources * 4), *weights = new_reals(n_cells * n_sources * 4 * LANES);
     real *packs = new_reals(n_packs * n_sources * 4 * LANES), *x = new_reals(n_inputs * LANES);
@@ -134,6 +134,10 @@ static void check_layouts(const evk_lstm *net)
     real *state = new_reals(n_outputs), *phi = new_reals(n_outputs), *other_state = new_reals(n_outputs);
     real *other_phi = new_reals(n_outputs), *one_state = new_reals(n_packs * LANES);
     real *one_phi = new_reals(n_packs * LANES);
+    evk_network by_networks = net, by_sequences = net, by_cells = net;
+    by_networks.weights = weights;
+    by_sequences.weights = compact;
+    by_cells.weights = packs;
     uint64_t seed = 5;
     for (size_t c = 0; c < n_cells; c++)
         for (size_t k = 0; k < n_sources * 4; k++) {
@@ -153,9 +157,9 @@ static void check_layouts(const evk_lstm *net)
     for (size_t k = 0; (functions = next_supported(&k)) != NULL;) {
         real *start = new_reals(n_outputs);
         memcpy(start, state, n_outputs * sizeof(real));
-        networks_apart(functions, net, weights, x, before, start, phi);
+        step_with_own_inputs(functions, &by_networks, x, before, start, phi);
         memcpy(other_state, state, n_outputs * sizeof(real));
-        functions->FUNCTION(lstm_sequences)(net, compact, x, before, other_state, other_phi);
+        functions->FUNCTION(lstm_sequences)(&by_sequences, x, before, other_state, other_phi);
         CHECK_SAME_BITS(other_state, start, n_outputs);
         CHECK_SAME_BITS(other_phi, phi, n_outputs);
         for (size_t lane = 0; lane < LANES; lane++) {
@@ -165,7 +169,7 @@ static void check_layouts(const evk_lstm *net)
                 one_before[c] = before[c * LANES + lane];
                 one_state[c] = state[c * LANES + lane];
             }
-            functions->FUNCTION(lstm_cells)(net, packs, alone, one_before, one_state, one_phi);
+            functions->FUNCTION(lstm_cells)(&by_cells, alone, one_before, one_state, one_phi);
             for (size_t c = 0; c < n_cells; c++) {
                 CHECK_SAME_BITS(&one_state[c], &start[c * LANES + lane], 1);
                 CHECK_SAME_BITS(&one_phi[c], &phi[c * LANES + lane], 1);
@@ -184,9 +188,9 @@ int main(void)
     static const size_t shapes[][2] = {{1, 1}, {0, 2}, {3, 5}, {4, 10}, {2, 17}}; /* inputs, cells */
     for (size_t k = 0; k < sizeof shapes / sizeof *shapes; k++)
         for (int32_t cell = EVK_CELL_LSTM; cell <= EVK_CELL_EVOLINO; cell++) {
-            const evk_lstm net = {shapes[k][0], shapes[k][1], cell, -0.5, 1.5, -0.25};
-            check_net(&net);
-            check_layouts(&net);
+            const evk_network net = {shapes[k][0], shapes[k][1], cell, -0.5, 1.5, -0.25, NULL};
+            check_net(net);
+            check_layouts(net);
         }
     return check_report();
 }

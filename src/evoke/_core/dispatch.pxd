@@ -10,10 +10,11 @@ cdef extern from "dispatch.h" nogil:
     ctypedef enum evk_status:
         EVK_OK
 
-    ctypedef struct evk_lstm:
+    ctypedef struct evk_network:
         size_t n_inputs, n_cells
         int32_t cell
         double input_bias, forget_bias, output_bias
+        const void *weights
 
     ctypedef struct evk_kernel:
         int32_t kind, degree
@@ -52,22 +53,22 @@ cdef extern from "dispatch.h" nogil:
         void (*logistic)(const double *x, size_t n, double *y) noexcept nogil
         void (*tanh)(const double *x, size_t n, double *y) noexcept nogil
         void (*tanpi)(const double *x, size_t n, double *y) noexcept nogil
-        void (*lstm_networks)(const evk_lstm *net, const double *weights, const double *x,
-                              const double *phi_before, double *state, double *phi) noexcept nogil
-        void (*lstm_networks_apart)(const evk_lstm *net, const double *weights, const double *x,
-                                    const double *phi_before, double *state, double *phi) noexcept nogil
-        void (*lstm_sequences)(const evk_lstm *net, const double *weights, const double *x,
-                               const double *phi_before, double *state, double *phi) noexcept nogil
-        void (*lstm_cells)(const evk_lstm *net, const double *weights, const double *x,
-                           const double *phi_before, double *state, double *phi) noexcept nogil
+        void (*lstm_networks)(const evk_network *net, const double *x, const double *phi_before, double *state,
+                              double *phi) noexcept nogil
+        void (*lstm_networks_own_inputs)(const evk_network *net, const double *x, const double *phi_before,
+                                         double *state, double *phi) noexcept nogil
+        void (*lstm_sequences)(const evk_network *net, const double *x, const double *phi_before, double *state,
+                               double *phi) noexcept nogil
+        void (*lstm_cells)(const evk_network *net, const double *x, const double *phi_before, double *state,
+                           double *phi) noexcept nogil
         void (*logistic_single)(const float *x, size_t n, float *y) noexcept nogil
         void (*tanh_single)(const float *x, size_t n, float *y) noexcept nogil
-        void (*lstm_networks_single)(const evk_lstm *net, const float *weights, const float *x,
-                                     const float *phi_before, float *state, float *phi) noexcept nogil
-        void (*lstm_sequences_single)(const evk_lstm *net, const float *weights, const float *x,
-                                      const float *phi_before, float *state, float *phi) noexcept nogil
-        void (*lstm_cells_single)(const evk_lstm *net, const float *weights, const float *x,
-                                  const float *phi_before, float *state, float *phi) noexcept nogil
+        void (*lstm_networks_single)(const evk_network *net, const float *x, const float *phi_before, float *state,
+                                     float *phi) noexcept nogil
+        void (*lstm_sequences_single)(const evk_network *net, const float *x, const float *phi_before, float *state,
+                                      float *phi) noexcept nogil
+        void (*lstm_cells_single)(const evk_network *net, const float *x, const float *phi_before, float *state,
+                                  float *phi) noexcept nogil
         void (*gram_row)(const evk_kernel *kernel, const evk_columns *x, size_t begin, size_t end, const double *z,
                          size_t z_stride, double *row) noexcept nogil
         int (*gram_fill)(evk_gram *gram, evk_poll *poll) except? -1 nogil

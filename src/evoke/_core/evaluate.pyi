@@ -8,7 +8,7 @@ from evoke._core.lstm import Network
 OBJECTIVES: tuple[str, ...]
 
 def evaluate(
-    network: Network,
+    networks: Network,
     runs: Any,
     train: Any,
     validation: Any,

@@ -76,23 +76,34 @@ cdef double error(const Loss *loss, int objective, const Points *points, const d
     return total
 
 
-def evaluate(Network network not None, runs not None, train not None, validation not None, readout not None,
+def evaluate(Network networks not None, runs not None, train not None, validation not None, readout not None,
              objective not None, free=None, queue=None):
-    """Errors (n_networks, 4): objective on training and validation points, count on both.
+    """Errors (n_networks, 4): the objective on training and validation points, wrong decisions on both.
 
-    network is a population, the other arguments are fields of a `Problem` of evoke.evolution, and the queue is the
-    `WorkQueue` of the threads that evaluate the same networks together and fill its errors. In a free run the
-    validation points are the rows of its segments in order. A network whose readout fails or whose outputs are not
-    finite has infinite errors."""
-    cdef const double[:, :, ::1] genomes = network.genome
+    Parameters
+    ----------
+    networks : Network
+        A population.
+    runs : Runs
+        Rows and the table of their segments, of `evoke.sequences.prefixes`.
+    train, validation : Points
+        Of `evoke.evolution.problem`, as are `objective` and `free`.
+    readout : SVMReadout, LSSVMReadout or PinvReadout
+        Of `evoke.readouts`.
+    objective : Objective
+    free : FreeRun, optional
+        Stretches of validation rows through which the networks feed on their own output; the validation points are
+        these rows in order.
+    queue : WorkQueue, optional
+        Threads of one queue share the networks and fill its errors.
+
+    A network whose readout fails or whose outputs are not finite has infinite errors."""
+    cdef const double[:, :, ::1] genomes = networks.genome
     cdef const double[:, ::1] x = runs.rows
     cdef const int64_t[:, ::1] table = runs.table
-    cdef const int64_t[::1] rows = validation.rows
-    cdef const double[::1] weights = validation.weights
-    cdef const double[:, ::1] targets = validation.targets
-    cdef const int64_t[:, ::1] free_segments = None if free is None else free.segments
+    cdef const int64_t[:, ::1] stretches = None if free is None else free.segments
     cdef Py_ssize_t n_networks = genomes.shape[0], n_cells = genomes.shape[1]
-    network.check_inputs(x.shape[1])
+    networks.check_inputs(x.shape[1])
     cdef Trainer trainer = Trainer(readout, train.rows, train.weights, train.targets, n_cells)
     cdef size_t n_outputs = trainer.n_outputs
     cdef int64_t[::1] stop
@@ -101,13 +112,13 @@ def evaluate(Network network not None, runs not None, train not None, validation
         trainer.poll.data = &stop[0]
     cdef Loss loss
     loss.objective = OBJECTIVES.index(objective.name)
-    loss.regression, loss.exclusive = objective.regression, objective.exclusive
-    loss.epsilon, loss.n_outputs = objective.epsilon, n_outputs
-    cdef Points held_out = make_points(rows, weights, targets)
+    loss.regression, loss.exclusive, loss.epsilon = objective.regression, objective.exclusive, objective.epsilon
+    loss.n_outputs = n_outputs
+    cdef Points held_out = make_points(validation.rows, validation.weights, validation.targets)
     result = np.full((n_networks, 4), np.nan) if queue is None else queue.errors
     cdef double[:, ::1] out = result
     cdef Segments segments = make_segments(table)
-    cdef Block block = Block(network, x.shape[0], segments.n_slots)
+    cdef Block block = Block(networks, x.shape[0], segments.n_slots)
     cdef double *phi = <double *>block.phi
 
     cdef size_t train_ld = trainer.train.ld, sv_ld = whole_packs(trainer.n_support())
@@ -121,13 +132,14 @@ def evaluate(Network network not None, runs not None, train not None, validation
     cdef Fitted[LANES] fitted
     cdef Feedback feedback
     if free is not None:
-        feedback = Feedback(network, n_outputs, free.feedback_scale, trainer.kernel, sv_ld)
-    cdef evk_columns points
-    points.x, points.n, points.d, points.ld = &validation_columns[0], held_out.n, n_cells, held_out.ld
+        feedback = Feedback(networks, n_outputs, free.feedback_scale, trainer.kernel, sv_ld)
+    cdef evk_columns validation_points
+    validation_points.x, validation_points.n = &validation_columns[0], held_out.n
+    validation_points.d, validation_points.ld = n_cells, held_out.ld
 
     cdef Py_ssize_t first = 0, end = 0, here, lane, k
     cdef size_t point
-    cdef bint finite, shared = queue is not None
+    cdef bint finite, shared = queue is not None, runs_free = free is not None
     cdef bint costly = (train_ld + held_out.ld) * train_ld * n_outputs > COSTLY
     while True:
         if queue is None:
@@ -155,25 +167,24 @@ def evaluate(Network network not None, runs not None, train not None, validation
                     break
                 out[first + lane, 0] = error(&loss, loss.objective, &trainer.train, &decisions[0])
                 out[first + lane, 2] = error(&loss, 0, &trainer.train, &decisions[0])
-                if free is None and not fitted[lane].failed:
+                if not runs_free and not fitted[lane].failed:
                     gather(&held_out, phi, n_cells, lane, &validation_columns[0])
-                    functions.decide_columns(&trainer.kernel.c, &points, &fitted[lane].sv, fitted[lane].coef,
+                    functions.decide_columns(&trainer.kernel.c, &validation_points, &fitted[lane].sv, fitted[lane].coef,
                                              fitted[lane].bias, n_outputs, &row[0],
                                              &validation_decisions[lane * n_outputs * held_out.ld], &trainer.poll)
         if shared and stop[0] != 0:
             return result
         with nogil:
-            if free is not None:
+            if runs_free:
                 point = 0
-                for k in range(free_segments.shape[0]):
-                    feedback.run(block, &x[0, 0], &segments, &free_segments[k, 0], fitted,
-                                 &validation_decisions[point], held_out.ld)
-                    point += free_segments[k, 2] - free_segments[k, 1]
+                for k in range(stretches.shape[0]):
+                    feedback.run(block, &x[0, 0], &segments, &stretches[k, 0], fitted, &validation_decisions[point],
+                                 held_out.ld)
+                    point += stretches[k, 2] - stretches[k, 1]
             for lane in range(here):
                 out[first + lane, 1] = error(&loss, loss.objective, &held_out,
                                              &validation_decisions[lane * n_outputs * held_out.ld])
-                out[first + lane, 3] = error(&loss, 0, &held_out,
-                                             &validation_decisions[lane * n_outputs * held_out.ld])
+                out[first + lane, 3] = error(&loss, 0, &held_out, &validation_decisions[lane * n_outputs * held_out.ld])
                 finite = not fitted[lane].failed
                 for k in range(4):
                     finite = finite and isfinite(out[first + lane, k])

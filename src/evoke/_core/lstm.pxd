@@ -1,15 +1,14 @@
 from libc.stdint cimport int64_t
 
-from evoke._core.dispatch cimport evk_lstm
+from evoke._core.dispatch cimport evk_network
 
 ctypedef fused real:
     double
     float
 
 cdef struct Segments:
-    # Segments of rows through which the state flows. A segment starts from zero (parent -1) or from the end of an
-    # earlier one, so that sequences with a common beginning share its rows. slot: where its last state is kept, -1 =
-    # nowhere.
+    # Segments of rows through which the state flows. One starts from zero (parent -1) or from the end of an earlier,
+    # so that sequences with a common beginning share its rows. slot: where its last state is kept, -1 = nowhere.
     size_t n
     int64_t n_slots
     const int64_t *begin
@@ -17,28 +16,29 @@ cdef struct Segments:
     const int64_t *parent
     const int64_t *slot
 
-cdef Segments make_segments(const int64_t[:, ::1] table) except *
-cdef size_t weights_size(const evk_lstm *net, size_t lanes=*) noexcept nogil
-cdef void pack_cells(const evk_lstm *net, const real *genome, real *weights) noexcept nogil
-cdef real *step_cells(const evk_lstm *net, const real *weights, const real *x, int64_t t, real *state) noexcept nogil
-
 cdef class Network:
-    cdef evk_lstm c  # what the functions of the C core take
+    cdef evk_network c  # what the functions of the C core take
     cdef readonly object genome
     cdef int check_inputs(self, Py_ssize_t n_columns) except -1
 
+cdef Segments make_segments(const int64_t[:, ::1] table) except *
+cdef size_t weights_size(const evk_network *net, size_t lanes=*) noexcept nogil
+cdef void pack_cells(const evk_network *net, const real *genome, real *weights) noexcept nogil
+cdef real *step_cells(const evk_network *net, const real *x, int64_t t, real *state) noexcept nogil
+
 cdef class Block:
-    cdef evk_lstm net
+    cdef evk_network net
     cdef size_t n_networks, lanes, width, packed, size
     cdef bint lanes_are_cells, finite
     cdef unsigned char[::1] memory
     # parts of the memory: doubles or floats
     cdef void *weights
     cdef void *zeros
-    cdef void *state_alone
+    cdef void *state_alone  # of `run_alone`
     cdef void *states
     cdef void *phi
     cdef void load(self, const real *genomes, size_t n_networks) noexcept nogil
+    cdef evk_network network_alone(self, size_t lane) noexcept nogil
     cdef int run(self, const real *x, const Segments *segments) except -1 nogil
     cdef int run_together(self, const real *x, const Segments *segments) except -1 nogil
     cdef int run_alone(self, const real *x, const Segments *segments, size_t lane) except -1 nogil

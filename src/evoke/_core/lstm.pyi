@@ -29,7 +29,7 @@ def end_to_end(
     X: list[NDArray[Real]], n_inputs: int, dtype: np.dtype[Real]
 ) -> tuple[NDArray[Real], IntArray] | None: ...
 def population(
-    network: Network, rows: FloatArray, table: IntArray, refuse_overflow: bool = False
+    networks: Network, rows: FloatArray, table: IntArray, refuse_overflow: bool = False
 ) -> FloatArray: ...
 def sequences(
     network: Network, x: FloatArray, offsets: IntArray, state: FloatArray | None = None

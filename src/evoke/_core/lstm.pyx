@@ -7,7 +7,7 @@ from libc.string cimport memcpy, memset
 
 import numpy as np
 
-from evoke._core.dispatch cimport LANES, LANES_SINGLE, PACK_BYTES, aligned, evk_lstm, functions, whole_packs
+from evoke._core.dispatch cimport LANES, LANES_SINGLE, PACK_BYTES, aligned, evk_network, functions, whole_packs
 
 cdef enum:
     STEPS_BETWEEN_SIGNALS = 32768
@@ -72,56 +72,59 @@ cdef class Network:
             raise ValueError(f"rows have {n_columns} columns, but the network has {self.c.n_inputs} inputs")
         return 0
 
+    def __repr__(self):
+        return f"Network({self.n_cells} cells, {self.n_inputs} inputs, {self.cell!r}, gate_bias={self.gate_bias!r})"
 
-cdef size_t weights_size(const evk_lstm *net, size_t lanes=LANES) noexcept nogil:
+
+cdef size_t weights_size(const evk_network *net, size_t lanes=LANES) noexcept nogil:
     """Weights of one network in the layout whose lanes are cells; no other takes more."""
     return whole_packs(net.n_cells, lanes) * (net.n_inputs + net.n_cells) * 4
 
 
-cdef void pack(const evk_lstm *net, const real *genome, size_t cells_a_pack, size_t n_lanes, size_t lane,
+cdef void pack(const evk_network *net, const real *genome, size_t cells_per_pack, size_t n_lanes, size_t lane,
                real *weights) noexcept nogil:
     """genome[cell][gate][source] -> weights[pack of cells][source][gate][n_lanes], from this lane on."""
     cdef size_t sources = net.n_inputs + net.n_cells, cell, gate, source
     cdef real *first
     for cell in range(net.n_cells):
-        first = weights + cell // cells_a_pack * sources * 4 * n_lanes + lane + cell % cells_a_pack
+        first = weights + cell // cells_per_pack * sources * 4 * n_lanes + lane + cell % cells_per_pack
         for gate in range(4):
             for source in range(sources):
                 first[(source * 4 + gate) * n_lanes] = genome[0]
                 genome += 1
 
 
-cdef void pack_networks(const evk_lstm *net, const real *genomes, size_t n_networks, real *weights) noexcept nogil:
+cdef void pack_networks(const evk_network *net, const real *genomes, size_t n_networks, real *weights) noexcept nogil:
     """For lanes that are networks; idle ones repeat the last."""
     cdef size_t size = net.n_cells * 4 * (net.n_inputs + net.n_cells), lane, lanes = PACK_BYTES // sizeof(real)
     for lane in range(lanes):
         pack(net, genomes + min(lane, n_networks - 1) * size, 1, lanes, lane, weights)
 
 
-cdef void pack_cells(const evk_lstm *net, const real *genome, real *weights) noexcept nogil:
-    """For lanes that are cells; cells that are none have weights of zero."""
+cdef void pack_cells(const evk_network *net, const real *genome, real *weights) noexcept nogil:
+    """For lanes that are cells; the last pack's idle lanes have weights of zero."""
     cdef size_t lanes = PACK_BYTES // sizeof(real)
     memset(weights, 0, weights_size(net, lanes) * sizeof(real))
     pack(net, genome, lanes, lanes, 0, weights)
 
 
-cdef void step_networks(const evk_lstm *net, const real *weights, const real *x, const real *before, real *state,
+cdef void step_networks(const evk_network *net, const real *x, const real *before, real *state,
                         real *phi) noexcept nogil:
     if real is double:
-        functions.lstm_networks(net, weights, x, before, state, phi)
+        functions.lstm_networks(net, x, before, state, phi)
     else:
-        functions.lstm_networks_single(net, weights, x, before, state, phi)
+        functions.lstm_networks_single(net, x, before, state, phi)
 
 
-cdef void step_sequences(const evk_lstm *net, const real *weights, const real *x, const real *before, real *state,
+cdef void step_sequences(const evk_network *net, const real *x, const real *before, real *state,
                          real *phi) noexcept nogil:
     if real is double:
-        functions.lstm_sequences(net, weights, x, before, state, phi)
+        functions.lstm_sequences(net, x, before, state, phi)
     else:
-        functions.lstm_sequences_single(net, weights, x, before, state, phi)
+        functions.lstm_sequences_single(net, x, before, state, phi)
 
 
-cdef real *step_cells(const evk_lstm *net, const real *weights, const real *x, int64_t t, real *state) noexcept nogil:
+cdef real *step_cells(const evk_network *net, const real *x, int64_t t, real *state) noexcept nogil:
     """Step t of one network; its outputs. state: s, and the outputs of the last even and odd steps, in whole packs.
 
     Before step 0 the outputs to start from lie where those of odd steps do."""
@@ -129,9 +132,9 @@ cdef real *step_cells(const evk_lstm *net, const real *weights, const real *x, i
     cdef const real *before = state + (2 - <size_t>(t & 1)) * packed
     cdef real *now = state + (1 + <size_t>(t & 1)) * packed
     if real is double:
-        functions.lstm_cells(net, weights, x, before, state, now)
+        functions.lstm_cells(net, x, before, state, now)
     else:
-        functions.lstm_cells_single(net, weights, x, before, state, now)
+        functions.lstm_cells_single(net, x, before, state, now)
     return now
 
 
@@ -228,13 +231,14 @@ cdef class Block:
     Lanes are networks as long as the weights of all of them stay in the cache between the steps. Those of larger
     networks would come from memory at every step, so each reads all rows by itself, and lanes are cells."""
 
-    def __cinit__(self, Network population, Py_ssize_t n_rows, Py_ssize_t n_slots):
-        dtype = population.genome.dtype
+    def __cinit__(self, Network network not None, Py_ssize_t n_rows, Py_ssize_t n_slots):
+        dtype = network.genome.dtype
         cdef size_t bytes = dtype.itemsize
-        self.net = population.c
+        self.net = network.c
+        cdef size_t n_cells = self.net.n_cells
         self.lanes = PACK_BYTES // bytes
-        self.width = self.net.n_cells * self.lanes
-        self.packed = whole_packs(self.net.n_cells, self.lanes)
+        self.width = n_cells * self.lanes
+        self.packed = whole_packs(n_cells, self.lanes)
         self.size = weights_size(&self.net, self.lanes)
         self.lanes_are_cells = self.lanes * self.size * bytes > LARGEST_BLOCK
         cdef size_t after = 0
@@ -246,10 +250,11 @@ cdef class Block:
             part[k] = &self.memory[after]
             after += whole_packs(sizes[k], self.lanes) * bytes
         self.weights, self.zeros, self.state_alone, self.states, self.phi = part[0], part[1], part[2], part[3], part[4]
+        self.net.weights = self.weights
         memset(self.zeros, 0, sizes[1] * bytes)
 
     cdef void load(self, const real *genomes, size_t n_networks) noexcept nogil:
-        """Take in networks."""
+        """Take the weights of up to as many networks as there are lanes."""
         cdef size_t lane, size = self.net.n_cells * 4 * (self.net.n_inputs + self.net.n_cells)
         self.n_networks = n_networks
         if not self.lanes_are_cells:
@@ -258,8 +263,14 @@ cdef class Block:
         for lane in range(n_networks):
             pack_cells(&self.net, genomes + lane * size, <real *>self.weights + lane * self.size)
 
+    cdef evk_network network_alone(self, size_t lane) noexcept nogil:
+        """One of the networks, where lanes are cells."""
+        cdef evk_network net = self.net
+        net.weights = <const char *>self.weights + lane * self.size * (PACK_BYTES // self.lanes)
+        return net
+
     cdef int run(self, const real *x, const Segments *segments) except -1 nogil:
-        """Activations of all rows x[row][input]. Ctrl-C interrupts long work."""
+        """Activations of all rows x[row][input]. Ctrl-C interrupts long ones."""
         cdef size_t lane
         self.finite = True
         if not self.lanes_are_cells:
@@ -287,8 +298,7 @@ cdef class Block:
                 before = phi + (segments.end[parent] - 1) * <int64_t>self.width
             for row in range(segments.begin[k], segments.end[k]):
                 now = phi + row * <int64_t>self.width
-                step_networks(&self.net, <const real *>self.weights, x + <size_t>row * self.net.n_inputs, before, state,
-                              now)
+                step_networks(&self.net, x + <size_t>row * self.net.n_inputs, before, state, now)
                 before = now
                 if (row + 1) % ROWS_BETWEEN_SIGNALS == 0:
                     check_signals()
@@ -296,7 +306,7 @@ cdef class Block:
         return 0
 
     cdef int run_alone(self, const real *x, const Segments *segments, size_t lane) except -1 nogil:
-        cdef const real *weights = <const real *>self.weights + lane * self.size
+        cdef evk_network net = self.network_alone(lane)
         cdef real *states = <real *>self.states + self.width
         cdef real *phi = <real *>self.phi
         cdef real *state = <real *>self.state_alone
@@ -309,9 +319,8 @@ cdef class Block:
             else:
                 self.fetch(segments, segments.parent[k], lane, state)
             for row in range(segments.begin[k], segments.end[k]):
-                now = step_cells(&self.net, weights, x + <size_t>row * self.net.n_inputs, row - segments.begin[k],
-                                 state)
-                put_lane(now, self.net.n_cells, phi + row * <int64_t>self.width, lane)
+                now = step_cells(&net, x + <size_t>row * net.n_inputs, row - segments.begin[k], state)
+                put_lane(now, net.n_cells, phi + row * <int64_t>self.width, lane)
                 if (row + 1) % ROWS_BETWEEN_SIGNALS == 0:
                     check_signals()
             put_lane(state, self.net.n_cells, states + segments.slot[k] * <int64_t>self.width, lane)
@@ -326,14 +335,15 @@ cdef class Block:
                  state + 2 * self.packed)
 
 
-cdef _population(Network network, const real[:, :, ::1] genomes, const real[:, ::1] rows, const Segments *segments,
+cdef _population(Network networks, const real[:, :, ::1] genomes, const real[:, ::1] x, const Segments *segments,
                  bint refuse_overflow):
-    cdef Py_ssize_t n_networks = genomes.shape[0], n_rows = rows.shape[0], n_cells = genomes.shape[1]
-    result = np.empty((n_networks, n_rows, n_cells), network.genome.dtype)
+    cdef Py_ssize_t n_networks = genomes.shape[0], n_rows = x.shape[0], n_cells = genomes.shape[1]
+    networks.check_inputs(x.shape[1])
+    result = np.empty((n_networks, n_rows, n_cells), networks.genome.dtype)
     if result.size == 0:
         return result
     cdef real[:, :, ::1] out = result
-    cdef Block block = Block(network, n_rows, segments.n_slots)
+    cdef Block block = Block(networks, n_rows, segments.n_slots)
     cdef const real *phi = <const real *>block.phi
     cdef Py_ssize_t first, here
     for first in range(0, n_networks, block.lanes):
@@ -341,7 +351,7 @@ cdef _population(Network network, const real[:, :, ::1] genomes, const real[:, :
         here = min(<Py_ssize_t>block.lanes, n_networks - first)
         with nogil:
             block.load(&genomes[first, 0, 0], here)
-            block.run(&rows[0, 0], segments)
+            block.run(&x[0, 0], segments)
             unpack_networks(phi, n_rows * n_cells, here, &out[first, 0, 0])
         if refuse_overflow and not block.finite:
             raise OverflowError
@@ -361,32 +371,39 @@ cdef Segments make_segments(const int64_t[:, ::1] table) except *:
     return segments
 
 
-def population(Network network not None, rows not None, const int64_t[:, ::1] table not None,
+def population(Network networks not None, rows not None, const int64_t[:, ::1] table not None,
                bint refuse_overflow=False):
     """Activations (n_networks, n_rows, n_cells) of many networks on the same rows, in the precision of the genomes.
 
-    table (4, n_segments): begin, end, parent and slot of each, see `Segments` in lstm.pxd. OverflowError, if asked for,
+    table (4, n_segments): begin, end, parent and slot, as in `evoke.sequences.prefixes`. OverflowError, if asked for,
     where a segment ends in a state that is not finite."""
-    network.check_inputs(rows.shape[1])
     cdef Segments segments = make_segments(table)
-    if network.genome.dtype == np.float32:
-        return _population[float](network, network.genome, rows, &segments, refuse_overflow)
-    return _population[double](network, network.genome, rows, &segments, refuse_overflow)
+    if networks.genome.dtype == np.float32:
+        return _population[float](networks, networks.genome, rows, &segments, refuse_overflow)
+    return _population[double](networks, networks.genome, rows, &segments, refuse_overflow)
 
 
 cdef struct Batch:
     # As many sequences as a pack has lanes, that one network reads at the same time: sequence k has rows
-    # first[k] + [0, length[k]). memory (of `read_*`) holds the cells' states and the outputs of even and of odd steps:
-    # cell h of sequence k is at part * (0, 1 or 2) + k * lane + h * cell.
-    size_t n, part, lane, cell
+    # first[k] + [0, length[k]).
+    size_t n
     int64_t first[LANES_SINGLE]
     int64_t length[LANES_SINGLE]
+    # The cells' states and the outputs of even and of odd steps, doubles or floats: cell h of sequence k is at
+    # part * (0, 1 or 2) + k * lane + h * cell.
+    void *memory
+    size_t part, lane, cell
+    void *inputs  # of `read_together`: [input][lane]
+    void *last    # state and outputs of the cells where each sequence ends: [sequence][2][cell]
 
 
-cdef void read_together(const evk_lstm *net, const real *weights, const real *x, const Batch *batch, int64_t begin,
-                        int64_t end, real *inputs, real *memory, real *last, real *out) noexcept nogil:
-    """Steps begin..end; lanes are sequences. last[2 * k]: state and outputs of the cells where sequence k ends."""
+cdef void read_together(const evk_network *net, const real *x, const Batch *batch, int64_t begin, int64_t end,
+                        real *out) noexcept nogil:
+    """Steps begin..end; lanes are sequences."""
     cdef size_t I = net.n_inputs, H = net.n_cells, k, i
+    cdef real *inputs = <real *>batch.inputs
+    cdef real *memory = <real *>batch.memory
+    cdef real *last = <real *>batch.last
     cdef int64_t t
     cdef real *now
     for t in range(begin, end):
@@ -395,7 +412,7 @@ cdef void read_together(const evk_lstm *net, const real *weights, const real *x,
                 for i in range(I):
                     inputs[i * (PACK_BYTES // sizeof(real)) + k] = x[(<size_t>(batch.first[k] + t)) * I + i]
         now = memory + (1 + <size_t>(t & 1)) * batch.part
-        step_sequences(net, weights, inputs, memory + (2 - <size_t>(t & 1)) * batch.part, memory, now)
+        step_sequences(net, inputs, memory + (2 - <size_t>(t & 1)) * batch.part, memory, now)
         for k in range(batch.n):
             if t < batch.length[k]:
                 get_lane(now, k, H, out + (<size_t>(batch.first[k] + t)) * H)
@@ -404,16 +421,18 @@ cdef void read_together(const evk_lstm *net, const real *weights, const real *x,
                     get_lane(now, k, H, last + (2 * k + 1) * H)
 
 
-cdef void read_in_turn(const evk_lstm *net, const real *weights, const real *x, const Batch *batch, int64_t begin,
-                       int64_t end, real *memory, real *last, real *out) noexcept nogil:
+cdef void read_in_turn(const evk_network *net, const real *x, const Batch *batch, int64_t begin, int64_t end,
+                       real *out) noexcept nogil:
     """Steps begin..end; lanes are cells. Sequences take turns at every step: the processor works on several at once."""
     cdef size_t I = net.n_inputs, H = net.n_cells, k
+    cdef real *memory = <real *>batch.memory
+    cdef real *last = <real *>batch.last
     cdef int64_t t
     cdef real *now
     for t in range(begin, end):
         for k in range(batch.n):
             if t < batch.length[k]:
-                now = step_cells(net, weights, x + (<size_t>(batch.first[k] + t)) * I, t, memory + k * batch.lane)
+                now = step_cells(net, x + (<size_t>(batch.first[k] + t)) * I, t, memory + k * batch.lane)
                 memcpy(out + (<size_t>(batch.first[k] + t)) * H, now, H * sizeof(real))
                 if t + 1 == batch.length[k]:
                     memcpy(last + 2 * k * H, memory + k * batch.lane, H * sizeof(real))
@@ -422,8 +441,9 @@ cdef void read_in_turn(const evk_lstm *net, const real *weights, const real *x, 
 
 cdef _sequences(Network network, const real[:, ::1] genome, const real[:, ::1] x, const int64_t[::1] offsets, state):
     cdef Py_ssize_t n_cells = genome.shape[0], n_rows = x.shape[0], n_sequences = offsets.shape[0] - 1
-    cdef evk_lstm net = network.c
+    cdef evk_network by_cells = network.c, by_sequences = network.c
     dtype = network.genome.dtype
+    network.check_inputs(x.shape[1])
     if state is not None and state.shape != (n_sequences, 2, n_cells):
         raise ValueError(f"state must have shape {(n_sequences, 2, n_cells)}")
     result = np.empty((n_rows, n_cells), dtype)
@@ -433,9 +453,9 @@ cdef _sequences(Network network, const real[:, ::1] genome, const real[:, ::1] x
     cdef real[:, ::1] out = result
     cdef real[:, :, ::1] ends = final
     cdef size_t lanes = PACK_BYTES // sizeof(real), packed = whole_packs(n_cells, lanes)
-    cdef real[::1] by_cells = aligned(weights_size(&net, lanes), dtype)
-    cdef real[::1] by_sequences = np.empty(n_cells * 4 * (net.n_inputs + net.n_cells), dtype)
-    cdef real[::1] inputs = np.zeros(max(1, net.n_inputs) * lanes, dtype)
+    cdef real[::1] packs_of_cells = aligned(weights_size(&by_cells, lanes), dtype)
+    cdef real[::1] plain = np.empty(n_cells * 4 * (network.c.n_inputs + n_cells), dtype)
+    cdef real[::1] inputs = np.zeros(max(1, network.c.n_inputs) * lanes, dtype)
     cdef real[::1] memory = aligned(3 * packed * lanes, dtype)
     cdef real[::1] last = np.empty(lanes * 2 * n_cells, dtype)
     cdef Batch batch
@@ -444,8 +464,10 @@ cdef _sequences(Network network, const real[:, ::1] genome, const real[:, ::1] x
     cdef Py_ssize_t block, k, h, steps
     cdef int64_t t, stop
     cdef bint together
-    pack_cells(&net, &genome[0, 0], &by_cells[0])
-    pack(&net, &genome[0, 0], 1, 1, 0, &by_sequences[0])
+    pack_cells(&by_cells, &genome[0, 0], &packs_of_cells[0])
+    pack(&by_sequences, &genome[0, 0], 1, 1, 0, &plain[0])
+    by_cells.weights, by_sequences.weights = &packs_of_cells[0], &plain[0]
+    batch.inputs, batch.memory, batch.last = &inputs[0], &memory[0], &last[0]
     for block in range(0, n_sequences, lanes):
         batch.n = min(<Py_ssize_t>lanes, n_sequences - block)
         steps = 0
@@ -472,10 +494,9 @@ cdef _sequences(Network network, const real[:, ::1] genome, const real[:, ::1] x
             stop = min(t + STEPS_BETWEEN_SIGNALS, batch.length[0])
             with nogil:
                 if together:
-                    read_together(&net, &by_sequences[0], &x[0, 0], &batch, t, stop, &inputs[0], &memory[0], &last[0],
-                                  &out[0, 0])
+                    read_together(&by_sequences, &x[0, 0], &batch, t, stop, &out[0, 0])
                 else:
-                    read_in_turn(&net, &by_cells[0], &x[0, 0], &batch, t, stop, &memory[0], &last[0], &out[0, 0])
+                    read_in_turn(&by_cells, &x[0, 0], &batch, t, stop, &out[0, 0])
             t = stop
         for k in range(<Py_ssize_t>batch.n):
             for h in range(n_cells):
@@ -489,7 +510,6 @@ def sequences(Network network not None, x not None, const int64_t[::1] offsets n
 
     In the precision of the genome. State: (n_sequences, 2, n_cells), the cells' states s and their outputs phi; None
     starts from zero."""
-    network.check_inputs(x.shape[1])
     if network.genome.dtype == np.float32:
         return _sequences[float](network, network.genome, x, offsets, state)
     return _sequences[double](network, network.genome, x, offsets, state)

@@ -29,8 +29,7 @@ cdef class Trainer:
     cdef double C, rcond
     cdef bint bias
     cdef evk_poll poll
-    cdef const double[::1] weights
-    cdef const double[:, ::1] targets, lower, upper
+    cdef const double[:, ::1] lower, upper
     cdef double[::1] gram_work, work, identity, right
     cdef size_t n_support(self) noexcept nogil
     cdef int fit(self, double *columns, evk_columns *sv, double *coef, double *bias, double *decisions) except -1 nogil

@@ -1,7 +1,7 @@
 """Training of the readouts of one network after the other."""
 from libc.string cimport memcpy, memset
 
-from typing import NamedTuple
+from collections import namedtuple
 
 import numpy as np
 
@@ -25,17 +25,11 @@ cdef enum:
 
 READOUTS = ("svm", "lssvm", "pinv")
 
-
-class TrainedReadout(NamedTuple):
-    """The readout of one network: support vectors (m, n_cells), coefficients (m, n_outputs) and biases (n_outputs,)."""
-    support_vectors: np.ndarray
-    dual_coef: np.ndarray
-    intercept: np.ndarray
+# Support vectors (m, n_cells), weights (m, n_outputs) and constants (n_outputs,) of the paper's equation 2.
+TrainedReadout = namedtuple("TrainedReadout", "support_vectors dual_coef intercept")
 
 
 cdef Points make_points(const int64_t[::1] rows, const double[::1] weights, const double[:, ::1] targets) except *:
-    if rows.shape[0] != weights.shape[0] or rows.shape[0] != targets.shape[1]:
-        raise ValueError(f"{rows.shape[0]} points have {weights.shape[0]} weights and {targets.shape[1]} targets")
     cdef Points points
     points.n = rows.shape[0]
     points.ld = whole_packs(points.n)
@@ -44,30 +38,31 @@ cdef Points make_points(const int64_t[::1] rows, const double[::1] weights, cons
 
 
 cdef class Trainer:
-    """Trains the readouts of one network after the other in the same memory; `spec` is one of evoke.readouts."""
+    """Trains the readouts of one network after the other in the same memory.
 
-    def __cinit__(self, spec, const int64_t[::1] rows, const double[::1] weights, const double[:, ::1] targets,
-                  size_t n_cells):
+    `readout` is one of the frozen objects of `evoke.readouts`, whose parameters are read here."""
+
+    def __cinit__(self, readout not None, const int64_t[::1] rows not None, const double[::1] weights not None,
+                  const double[:, ::1] targets not None, size_t n_cells):
         self.poll = listening(NULL)
-        cdef size_t n, size, h, packed = whole_packs(n_cells)
-        self.kind = READOUTS.index(spec.name)
-        self.weights, self.targets = weights, targets  # the points look at them
+        cdef size_t n, size, h
+        self.kind = READOUTS.index(readout.name)
         self.train = make_points(rows, weights, targets)
         self.n_outputs, self.n_cells = targets.shape[0], n_cells
         n = self.train.n
         self.C, self.rcond, self.bias = 0.0, 0.0, True
         if self.kind == 2:
-            self.bias, self.rcond = spec.bias, spec.rcond
+            self.bias, self.rcond = readout.bias, readout.rcond
             # a linear readout is a linear kernel over the unit vectors
             self.kernel = Kernel("linear")
-            self.identity = np.zeros(n_cells * packed)
+            self.identity = np.zeros(n_cells * whole_packs(n_cells))
             for h in range(n_cells):
-                self.identity[h * packed + h] = 1.0
+                self.identity[h * whole_packs(n_cells) + h] = 1.0
             size = evk_pinv_work_size(n, n_cells + 1)
             self.work = aligned(size + (n_cells + 1 + self.n_outputs) * n + self.n_outputs * (n_cells + 1))
             self.right = aligned(self.train.ld)
             return
-        self.kernel = spec.kernel
+        self.kernel = readout.kernel
         size = evk_gram_work_size(n, n)
         if size == 0:
             raise MemoryError(f"a kernel matrix of {n} rows does not fit")
@@ -77,12 +72,13 @@ cdef class Trainer:
             if size == 0:
                 raise MemoryError(f"a kernel matrix of {n} rows does not fit")
             self.work = aligned(size)
-            self.lower, self.upper = spec.boxes(np.asarray(targets), np.asarray(weights))
-            self.qp.epsilon, self.qp.tol, self.qp.max_iter = spec.epsilon, spec.tol, spec.max_iter
+            lower, upper = readout.boxes(np.asarray(targets), np.asarray(weights))
+            self.lower, self.upper = np.ascontiguousarray(lower), np.ascontiguousarray(upper)
+            self.qp.epsilon, self.qp.tol, self.qp.max_iter = readout.epsilon, readout.tol, readout.max_iter
             evk_qp_place(&self.qp, n, n, &self.work[0])
             self.qp.gram = &self.gram
         else:
-            self.C = spec.C
+            self.C = readout.C
             self.right = np.zeros((1 + self.n_outputs) * self.train.ld)
 
     cdef size_t n_support(self) noexcept nogil:
@@ -92,7 +88,7 @@ cdef class Trainer:
     cdef int fit(self, double *columns, evk_columns *sv, double *coef, double *bias, double *decisions) except -1 nogil:
         """Train on columns[cell][point]. coef[output][sv.ld], decisions[output][train.ld]; 0 where it failed.
 
-        Ctrl-C and the stop flag interrupt long fits."""
+        Ctrl-C and the stop flag end long fits."""
         cdef evk_columns points
         points.x, points.n, points.d, points.ld = columns, self.train.n, self.n_cells, self.train.ld
         if self.kind == 2:
@@ -184,12 +180,12 @@ cdef class Trainer:
 
 
 def fit_readout(const double[:, ::1] phi not None, const double[:, ::1] targets not None,
-                const double[::1] weights not None, spec):
-    """The readout of one network, trained on activations (n, n_cells), targets (n_outputs, n) and weights (n,).
+                const double[::1] weights not None, readout not None):
+    """One network's readout, from activations (n, n_cells), targets (n_outputs, n) and weights (n,).
 
-    None where the system of equations is singular to working precision."""
+    None where it cannot be trained."""
     cdef size_t n = phi.shape[0], d = phi.shape[1], n_outputs = targets.shape[0], ld = whole_packs(n)
-    cdef Trainer trainer = Trainer(spec, np.arange(n, dtype=np.int64), weights, targets, d)
+    cdef Trainer trainer = Trainer(readout, np.arange(n, dtype=np.int64), weights, targets, d)
     cdef size_t m = trainer.n_support()
     columns = np.zeros((d, ld))
     columns[:, :n] = np.asarray(phi).T
