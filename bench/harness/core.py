@@ -20,7 +20,7 @@ from evoke.evolution.problem import Objective, Points, Problem, merge_points
 from evoke.evolution.workers import evaluator
 from evoke.readouts import SVMReadout
 from evoke.sequences.containers import as_sequences
-from evoke.sequences.prefixes import Runs, share_prefixes
+from evoke.sequences.prefixes import Segments, share_prefixes
 from evoke.svm import Solution, _solve, _thundersvm
 
 __all__ = [
@@ -105,19 +105,19 @@ def problem_of(
     Not `shared`: sequences with a common beginning each start anew. Not `merged`: equal steps remain apart.
     """
     sequences = as_sequences(X)
-    runs = share_prefixes(sequences) if shared else _from_the_start(sequences)
+    segments = share_prefixes(sequences) if shared else _from_the_start(sequences)
     targets = 2.0 * np.concatenate(y) - 1.0
     cut = sequences.offsets[n_train]
     points = merge_points if merged else _one_by_one
-    train, validation = (points(runs.row_of[part], targets[part]) for part in (slice(cut), slice(cut, None)))
+    train, validation = (points(segments.row_of[part], targets[part]) for part in (slice(cut), slice(cut, None)))
     readout = SVMReadout(_kernel(gamma), C=C, tol=tol, solver=solver)
-    return Problem(runs, train, validation, "lstm", gate_bias, readout, Objective("hinge"))
+    return Problem(segments, train, validation, "lstm", gate_bias, readout, Objective("hinge"))
 
 
-def _from_the_start(sequences: Any) -> Runs:
+def _from_the_start(sequences: Any) -> Segments:
     alone = np.full(sequences.n_sequences, -1, dtype=np.int64)
     table = np.stack([sequences.offsets[:-1], sequences.offsets[1:], alone, alone])
-    return Runs(sequences.rows, table, np.arange(len(sequences.rows)))
+    return Segments(sequences.rows, table, np.arange(len(sequences.rows)))
 
 
 def _one_by_one(rows: NDArray[np.int64], targets: FloatArray) -> Points:
@@ -126,19 +126,19 @@ def _one_by_one(rows: NDArray[np.int64], targets: FloatArray) -> Points:
 
 def shrunk(problem: Problem, n_rows: int = 0) -> Problem:
     """The problem reduced to its first step, with `n_rows` more rows of inputs that nothing reads."""
-    runs = share_prefixes(as_sequences([problem.runs.rows[:1]]))
-    runs = replace(runs, rows=np.concatenate([runs.rows, np.zeros((n_rows, problem.n_inputs))]))
+    segments = share_prefixes(as_sequences([problem.segments.rows[:1]]))
+    segments = replace(segments, rows=np.concatenate([segments.rows, np.zeros((n_rows, problem.n_inputs))]))
     points = Points(np.zeros(1, dtype=np.int64), np.ones(1), np.ones((len(problem.train.targets), 1)))
-    return replace(problem, runs=runs, train=points, validation=points)
+    return replace(problem, segments=segments, train=points, validation=points)
 
 
 def population(problem: Problem, genomes: FloatArray) -> FloatArray:
     """Activations (n_networks, n_rows, n_cells) of all networks on the rows of the problem."""
-    return lstm.population(problem.networks(genomes), problem.runs.rows, problem.runs.table)
+    return lstm.population(problem.networks(genomes), problem.segments.rows, problem.segments.table)
 
 
 def sizes(problem: Problem) -> dict[str, int]:
-    return {"training points": len(problem.train.rows), "rows": len(problem.runs.rows)}
+    return {"training points": len(problem.train.rows), "rows": len(problem.segments.rows)}
 
 
 def to_train_on(problem: Problem, phi: FloatArray) -> FloatArray:

@@ -9,7 +9,7 @@ from evoke._core.lstm import Network
 from evoke.evolution.evaluation import WorkQueue
 from evoke.evolution.problem import Objective, Points
 from evoke.readouts import SVMReadout
-from evoke.sequences.prefixes import Runs
+from evoke.sequences.prefixes import Segments
 from oracle import evaluation as oracle
 
 BIAS = (0.0, 1.5, -1.5)
@@ -33,7 +33,7 @@ class Task:
         self.sequences = [rng.normal(size=(int(length), n_inputs)) for length in rng.integers(1, 10, 8)]
         ends = np.cumsum([len(x) for x in self.sequences])
         begin, end, alone = np.concatenate([[0], ends[:-1]]), ends, np.full(8, -1)
-        self.runs = np.array([begin, end, alone, alone], dtype=np.int64)
+        self.segments = np.array([begin, end, alone, alone], dtype=np.int64)
         rows = rng.permutation(ends[-1])
         targets = self.targets(rng, ends[-1], n_outputs, exclusive)
         self.train, self.validation = (
@@ -55,7 +55,8 @@ class Task:
     def evaluate(self, networks=slice(None), objective="hinge", cell="lstm", kernel=RBF, queue=None, **limits):
         rows = np.concatenate(self.sequences)
         readout = SVMReadout(Kernel(*kernel), self.C, **{"tol": TOL, "max_iter": 1_000_000, **limits})
-        return evaluate(Network(self.genomes[networks], cell, BIAS), Runs(rows, self.runs, np.arange(len(rows))),
+        segments = Segments(rows, self.segments, np.arange(len(rows)))
+        return evaluate(Network(self.genomes[networks], cell, BIAS), segments,
                         self.train, self.validation, readout, Objective(objective, self.exclusive), queue=queue)
 
     def expected(self, objective="hinge", cell="lstm", kernel=RBF):
@@ -166,12 +167,12 @@ def test_shared_beginnings_give_the_same_bits(n_cells):
     rng = np.random.default_rng(1)
     labels = rng.choice([-1.0, 1.0], (2, n))
     task.sequences = [stem, a, b]
-    task.runs = np.array([[0, 4, 7], [4, 7, 12], [-1, 0, 0], [0, -1, -1]])
+    task.segments = np.array([[0, 4, 7], [4, 7, 12], [-1, 0, 0], [0, -1, -1]])
     task.train = task.validation = Points(np.arange(n), np.ones(n), labels)
     shared = task.evaluate()
     # the same sequences written out; rows of the second stem take no part
     task.sequences = [np.concatenate([stem, a]), np.concatenate([stem, b])]
-    task.runs = np.array([[0, 7], [7, 16], [-1, -1], [-1, -1]])
+    task.segments = np.array([[0, 7], [7, 16], [-1, -1], [-1, -1]])
     rows = np.concatenate([np.arange(7), np.arange(11, 16)])
     task.train = task.validation = Points(rows, np.ones(n), labels)
     np.testing.assert_array_equal(task.evaluate(), shared)

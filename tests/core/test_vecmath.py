@@ -115,7 +115,7 @@ from evoke._core.evaluate import evaluate
 from evoke._core.kernel import Kernel, decide, gram
 from evoke.evolution.problem import Objective, Points
 from evoke.readouts import LSSVMReadout, PinvReadout, SVMReadout
-from evoke.sequences.prefixes import Runs
+from evoke.sequences.prefixes import Segments
 
 digest = hashlib.sha256()
 rng = np.random.default_rng(0)
@@ -161,7 +161,7 @@ train, validation = (Points(rows[half], np.ones(len(rows[half])), y[:, half].cop
 rbf = Kernel("rbf", 0.25)
 for readout in SVMReadout(rbf, C=10.0, tol=1e-6), LSSVMReadout(rbf, C=1e6), PinvReadout(rcond=1e-12):
     digest.update(evaluate(
-        lstm.Network(genomes), Runs(X, table, np.arange(len(X))), train, validation, readout, Objective("hinge")))
+        lstm.Network(genomes), Segments(X, table, np.arange(len(X))), train, validation, readout, Objective("hinge")))
 print(dispatch.simd(), digest.hexdigest())
 """
 

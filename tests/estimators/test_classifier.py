@@ -239,7 +239,7 @@ def train_and_validation(monkeypatch, model, *data, **more):
         model.fit(*data, **more)
     (problem,) = posed
     parts = problem.train, problem.validation
-    return problem, [sorted(problem.runs.rows[points.rows, 0].tolist()) for points in parts]
+    return problem, [sorted(problem.segments.rows[points.rows, 0].tolist()) for points in parts]
 
 
 NUMBERED = [np.arange(10.0 * k, 10.0 * k + 4)[:, None] for k in range(5)]

@@ -14,7 +14,7 @@ from evoke._core.lstm import Network
 from evoke.evolution.evaluation import WorkQueue
 from evoke.evolution.problem import Objective, Points
 from evoke.readouts import LSSVMReadout, PinvReadout
-from evoke.sequences.prefixes import Runs
+from evoke.sequences.prefixes import Segments
 from evoke.svm import LSSVC, LSSVR
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="sends SIGINT")
@@ -71,7 +71,7 @@ def test_the_stop_flag_ends_the_fit_of_a_network(readout):
     n_cells, n = (3, LONG) if readout == "lssvm" else (WIDE, 600)
     rng = np.random.default_rng(0)
     genomes, x = 0.1 * rng.normal(size=(1, n_cells, 4 * (1 + n_cells))), rng.normal(size=(n + 10, 1))
-    runs = Runs(x, np.array([[0], [n + 10], [-1], [-1]]), None)
+    segments = Segments(x, np.array([[0], [n + 10], [-1], [-1]]), None)
     train, validation = (
         Points(rows, np.ones(len(rows)), rng.choice([-1.0, 1.0], (1, len(rows))))
         for rows in (np.arange(n), np.arange(n, n + 10))
@@ -83,7 +83,7 @@ def test_the_stop_flag_ends_the_fit_of_a_network(readout):
 
     with soon(stop):
         core_evaluate.evaluate(
-            Network(genomes, "lstm", (0.0, 0.0, 0.0)), runs, train, validation,
+            Network(genomes, "lstm", (0.0, 0.0, 0.0)), segments, train, validation,
             LSSVMReadout(C=10.0) if readout == "lssvm" else PinvReadout(), Objective("hinge"), queue=queue,
         )  # fmt: skip
     assert np.isnan(queue.errors).all()

@@ -11,7 +11,7 @@ from evoke.evolution.evaluation import WorkQueue, activations, error, evaluate, 
 from evoke.evolution.problem import FreeRun, Objective, Points, Problem, merge_points
 from evoke.readouts import LSSVMReadout, PinvReadout, SVMReadout
 from evoke.sequences.containers import as_sequences
-from evoke.sequences.prefixes import Runs, share_prefixes
+from evoke.sequences.prefixes import Segments, share_prefixes
 from evoke.svm import solve
 from oracle.svm import dual_objective, kernel
 
@@ -28,11 +28,11 @@ def problem(seed=0, *, n_outputs=2, exclusive=False, objective="hinge", symbols=
         labels = np.where(rng.integers(0, n_outputs, len(X.rows))[:, None] == np.arange(n_outputs), 1.0, -1.0)
     else:
         labels = rng.choice([-1.0, 1.0], (len(X.rows), n_outputs))
-    runs = share_prefixes(X)
+    segments = share_prefixes(X)
     first = X.offsets[3]
-    parts = [merge_points(runs.row_of[part], labels[part]) for part in (slice(None, first), slice(first, None))]
+    parts = [merge_points(segments.row_of[part], labels[part]) for part in (slice(None, first), slice(first, None))]
     readout = SVMReadout(**{"C": 10.0, "tol": TIGHT, "max_iter": 1_000_000, **readout})
-    return Problem(runs, *parts, "lstm", BIAS, readout, Objective(objective, exclusive))
+    return Problem(segments, *parts, "lstm", BIAS, readout, Objective(objective, exclusive))
 
 
 def genomes(n, n_cells=3, n_inputs=1, seed=0):
@@ -63,8 +63,8 @@ def changed(array, place=0):
 @pytest.mark.parametrize(
     "change",
     [
-        lambda p: replace(p, runs=replace(p.runs, rows=changed(p.runs.rows, -1))),
-        lambda p: replace(p, runs=replace(p.runs, table=changed(p.runs.table, -1))),
+        lambda p: replace(p, segments=replace(p.segments, rows=changed(p.segments.rows, -1))),
+        lambda p: replace(p, segments=replace(p.segments, table=changed(p.segments.table, -1))),
         lambda p: replace(p, train=replace(p.train, rows=changed(p.train.rows))),
         lambda p: replace(p, train=replace(p.train, weights=changed(p.train.weights))),
         lambda p: replace(p, validation=replace(p.validation, targets=changed(p.validation.targets))),
@@ -104,8 +104,8 @@ def plain(rows):
      "c5b70cb02a4e2d1cc7e23a893b929bfdd98fd92af375d6150cf76a1bd1b83bd8"),
 ])  # fmt: skip
 def test_the_digest_is_that_of_files_of_earlier_versions(readout, objective, free, digest):
-    runs = Runs(np.arange(5.0)[:, None], np.array([[0], [5], [-1], [-1]]), np.arange(5))
-    p = Problem(runs, plain(np.arange(3)), plain(np.arange(3, 5)), "lstm", BIAS, readout, objective, free)
+    segments = Segments(np.arange(5.0)[:, None], np.array([[0], [5], [-1], [-1]]), np.arange(5))
+    p = Problem(segments, plain(np.arange(3)), plain(np.arange(3, 5)), "lstm", BIAS, readout, objective, free)
     assert p.digest == digest
 
 

@@ -32,9 +32,9 @@ RECORD = {
 def problem():
     rng = np.random.default_rng(0)
     X = as_sequences([rng.normal(size=(length, 1)) for length in (4, 5, 3, 4)])
-    runs, labels = share_prefixes(X), rng.choice([-1.0, 1.0], (16, 1))
-    train, validation = (merge_points(runs.row_of[part], labels[part]) for part in (slice(None, 9), slice(9, None)))
-    return Problem(runs, train, validation, "lstm", (0.0, 1.5, -1.5), SVMReadout(), Objective("hinge"))
+    segments, labels = share_prefixes(X), rng.choice([-1.0, 1.0], (16, 1))
+    train, validation = (merge_points(segments.row_of[part], labels[part]) for part in (slice(None, 9), slice(9, None)))
+    return Problem(segments, train, validation, "lstm", (0.0, 1.5, -1.5), SVMReadout(), Objective("hinge"))
 
 
 def engine(**parameters):

@@ -349,14 +349,14 @@ def test_refused_targets(X, y, message):
 # ---- shared beginnings
 
 
-def check_runs(X):
-    """All that is promised of share_prefixes, for sequences X in flat form; the runs."""
-    runs = share_prefixes(X)
-    begin, end, parent, slot = runs.table
+def check_segments(X):
+    """All that is promised of share_prefixes, for sequences X in flat form; the segments."""
+    segments = share_prefixes(X)
+    begin, end, parent, slot = segments.table
     # what was shared are the same inputs
-    np.testing.assert_array_equal(runs.rows[runs.row_of], X.rows)
+    np.testing.assert_array_equal(segments.rows[segments.row_of], X.rows)
     # the runs tile the unique rows; parents come first and keep their last state, alone in their slot
-    np.testing.assert_array_equal(np.concatenate([[0], end]), np.concatenate([begin, [len(runs.rows)]]))
+    np.testing.assert_array_equal(np.concatenate([[0], end]), np.concatenate([begin, [len(segments.rows)]]))
     assert (begin < end).all()
     assert (parent < np.arange(len(parent))).all() and (parent >= -1).all()
     kept = np.unique(parent[parent >= 0])
@@ -365,7 +365,7 @@ def check_runs(X):
     # each sequence is its rows in order: within a run one after the other, else from a parent's end to a child's begin
     run_of = np.repeat(np.arange(len(begin)), end - begin)
     for first, last in zip(X.offsets[:-1], X.offsets[1:], strict=True):
-        rows = runs.row_of[first:last]
+        rows = segments.row_of[first:last]
         assert rows[0] == begin[run_of[rows[0]]] and parent[run_of[rows[0]]] == -1
         for before, row in pairwise(rows):
             if row != before + 1 or row == begin[run_of[row]]:
@@ -374,9 +374,9 @@ def check_runs(X):
     # and so the network sees what it would see without sharing, bit for bit
     genome = np.random.default_rng(0).normal(size=(3, 4 * (X.rows.shape[1] + 3)))
     plain = lstm.sequences(lstm.Network(genome, "lstm", BIAS), X.rows, X.offsets)[0]
-    shared = lstm.population(lstm.Network(genome[None], "lstm", BIAS), runs.rows, runs.table)[0]
-    np.testing.assert_array_equal(shared[runs.row_of], plain)
-    return runs
+    shared = lstm.population(lstm.Network(genome[None], "lstm", BIAS), segments.rows, segments.table)[0]
+    np.testing.assert_array_equal(shared[segments.row_of], plain)
+    return segments
 
 
 @st.composite
@@ -388,18 +388,18 @@ def sequences_that_share(draw):
 
 @given(sequences_that_share())
 def test_shared_beginnings(X):
-    runs = check_runs(as_sequences(X))
+    segments = check_segments(as_sequences(X))
     prefixes = {tuple(x[:t, 0]) for x in X for t in range(1, len(x) + 1)}
-    assert len(runs.rows) == len(prefixes)
+    assert len(segments.rows) == len(prefixes)
 
 
 @given(sequences_that_share())
 def test_without_sharing_beyond_the_limit(X):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(prefixes, "MAX_ROWS_TO_SHARE", 0)
-        runs = check_runs(as_sequences(X))
-    np.testing.assert_array_equal(runs.row_of, np.arange(sum(map(len, X))))
-    assert (runs.table[2] == -1).all()
+        segments = check_segments(as_sequences(X))
+    np.testing.assert_array_equal(segments.row_of, np.arange(sum(map(len, X))))
+    assert (segments.table[2] == -1).all()
 
 
 def test_the_limit_is_in_rows(monkeypatch):
@@ -412,42 +412,42 @@ def test_the_limit_is_in_rows(monkeypatch):
 
 def test_identical_sequences_run_once():
     x = ragged(5)[0]
-    runs = check_runs(as_sequences([x, x, x]))
-    np.testing.assert_array_equal(runs.table, [[0], [5], [-1], [-1]])
-    np.testing.assert_array_equal(runs.row_of, np.tile(np.arange(5), 3))
+    segments = check_segments(as_sequences([x, x, x]))
+    np.testing.assert_array_equal(segments.table, [[0], [5], [-1], [-1]])
+    np.testing.assert_array_equal(segments.row_of, np.tile(np.arange(5), 3))
 
 
 @pytest.mark.parametrize("order", [[0, 1], [1, 0]])
 def test_a_sequence_that_begins_another_costs_nothing(order):
     x = ragged(6)[0]
-    runs = check_runs(as_sequences([[x, x[:4]][i] for i in order]))
-    np.testing.assert_array_equal(runs.table, [[0], [6], [-1], [-1]])
+    segments = check_segments(as_sequences([[x, x[:4]][i] for i in order]))
+    np.testing.assert_array_equal(segments.table, [[0], [6], [-1], [-1]])
 
 
 def test_a_fork():
     stem, a, b = ragged(2, 3, 1)
-    runs = check_runs(as_sequences([np.vstack([stem, a]), np.vstack([stem, b]), stem]))
-    np.testing.assert_array_equal(runs.table[2], [-1, 0, 0])
-    assert len(runs.rows) == 6
+    segments = check_segments(as_sequences([np.vstack([stem, a]), np.vstack([stem, b]), stem]))
+    np.testing.assert_array_equal(segments.table[2], [-1, 0, 0])
+    assert len(segments.rows) == 6
 
 
 def test_alike_only_from_the_start():
     """Rows that are equal later on have another past and are not shared."""
-    runs = check_runs(as_sequences(np.array([[[0.0], [1.0], [1.0]], [[2.0], [1.0], [1.0]]])))
-    assert len(runs.rows) == 6
+    segments = check_segments(as_sequences(np.array([[[0.0], [1.0], [1.0]], [[2.0], [1.0], [1.0]]])))
+    assert len(segments.rows) == 6
 
 
 def test_zeros_of_both_signs_give_the_same_bits():
-    check_runs(as_sequences(np.array([[[0.0], [1.0]], [[-0.0], [1.0]]])))
+    check_segments(as_sequences(np.array([[[0.0], [1.0]], [[-0.0], [1.0]]])))
 
 
 def test_the_strings_of_the_paper():
     from evoke import tasks
 
     X, _ = tasks.anbncn(10)
-    runs = check_runs(as_sequences(X))
+    segments = check_segments(as_sequences(X))
     # S a^10 and, for each n, the b^n c^n that follow
-    assert len(runs.rows) == 11 + sum(2 * n for n in range(1, 11))
+    assert len(segments.rows) == 11 + sum(2 * n for n in range(1, 11))
 
 
 def test_errors_about_targets_name_the_sequences_they_belong_to():

@@ -9,7 +9,7 @@ OBJECTIVES: tuple[str, ...]
 
 def evaluate(
     networks: Network,
-    runs: Any,
+    segments: Any,
     train: Any,
     validation: Any,
     readout: Any,

@@ -76,7 +76,7 @@ cdef double error(const Loss *loss, int objective, const Points *points, const d
     return total
 
 
-def evaluate(Network networks not None, runs not None, train not None, validation not None, readout not None,
+def evaluate(Network networks not None, segments not None, train not None, validation not None, readout not None,
              objective not None, free=None, queue=None):
     """Errors (n_networks, 4): the objective on training and validation points, wrong decisions on both.
 
@@ -84,7 +84,7 @@ def evaluate(Network networks not None, runs not None, train not None, validatio
     ----------
     networks : Network
         A population.
-    runs : Runs
+    segments : Segments
         Rows and the table of their segments, of `evoke.sequences.prefixes`.
     train, validation : Points
         Of `evoke.evolution.problem`, as are `objective` and `free`.
@@ -99,9 +99,9 @@ def evaluate(Network networks not None, runs not None, train not None, validatio
 
     A network whose readout fails or whose outputs are not finite has infinite errors."""
     cdef const double[:, :, ::1] genomes = networks.genome
-    cdef const double[:, ::1] x = runs.rows
-    cdef const int64_t[:, ::1] table = runs.table
-    cdef const int64_t[:, ::1] stretches = None if free is None else free.segments
+    cdef const double[:, ::1] x = segments.rows
+    cdef const int64_t[:, ::1] table = segments.table
+    cdef const int64_t[:, ::1] stretches = None if free is None else free.stretches
     cdef Py_ssize_t n_networks = genomes.shape[0], n_cells = genomes.shape[1]
     networks.check_inputs(x.shape[1])
     cdef Trainer trainer = Trainer(readout, train.rows, train.weights, train.targets, n_cells)
@@ -117,8 +117,8 @@ def evaluate(Network networks not None, runs not None, train not None, validatio
     cdef Points held_out = make_points(validation.rows, validation.weights, validation.targets)
     result = np.full((n_networks, 4), np.nan) if queue is None else queue.errors
     cdef double[:, ::1] out = result
-    cdef Segments segments = make_segments(table)
-    cdef Block block = Block(networks, x.shape[0], segments.n_slots)
+    cdef Segments paths = make_segments(table)
+    cdef Block block = Block(networks, x.shape[0], paths.n_slots)
     cdef double *phi = <double *>block.phi
 
     cdef size_t train_ld = trainer.train.ld, sv_ld = whole_packs(trainer.n_support())
@@ -154,7 +154,7 @@ def evaluate(Network networks not None, runs not None, train not None, validatio
         PyErr_CheckSignals()
         with nogil:
             block.load(&genomes[first, 0, 0], here)
-            block.run(&x[0, 0], &segments)
+            block.run(&x[0, 0], &paths)
             for lane in range(here):
                 if costly:
                     with gil:
@@ -178,7 +178,7 @@ def evaluate(Network networks not None, runs not None, train not None, validatio
             if runs_free:
                 point = 0
                 for k in range(stretches.shape[0]):
-                    feedback.run(block, &x[0, 0], &segments, &stretches[k, 0], fitted, &validation_decisions[point],
+                    feedback.run(block, &x[0, 0], &paths, &stretches[k, 0], fitted, &validation_decisions[point],
                                  held_out.ld)
                     point += stretches[k, 2] - stretches[k, 1]
             for lane in range(here):

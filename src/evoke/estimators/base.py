@@ -39,7 +39,7 @@ from evoke.persistence.model import Persistent
 from evoke.readouts import LSSVMReadout, PinvReadout, Readout, SVMReadout
 from evoke.sequences.containers import Sequences
 from evoke.sequences.features import as_frames
-from evoke.sequences.prefixes import Runs
+from evoke.sequences.prefixes import Segments
 from evoke.svm._weights import weighted_C
 
 __all__ = ["BaseEvoke", "check_parameters", "learned"]
@@ -131,7 +131,7 @@ class BaseEvoke(
     def _evolve(
         self,
         split: Split,
-        runs: Runs,
+        segments: Segments,
         build: Callable[..., FittedModel],
         *,
         exclusive: bool = False,
@@ -143,22 +143,23 @@ class BaseEvoke(
         ----------
         split : Split
             The data, divided into a training and a validation part.
-        runs : Runs
+        segments : Segments
             The rows of the sequences in the order in which networks read them.
         build : callable
             Makes the fitted model, given ``network, readout, washout, run`` by name.
         exclusive : bool
             Whether each target is one class, decided by the largest output.
         free : FreeRun, optional
-            Validation by runs of the networks on their own output.
+            Validation by networks that feed on their own output.
         """
-        # what the fitness of a network depends on: its readout is trained on the one part and judged on both
-        problem = self._problem(split, runs, exclusive, free)
-        final = problem.train if split.final is split.train else split.points(runs, split.final)
+        # what the fitness of a network depends on: first phase, its readout is trained on the training points; second
+        # phase, its error is taken on the validation points too
+        problem = self._problem(split, segments, exclusive, free)
+        final = problem.train if split.final is split.train else split.points(segments, split.final)
         for points in (problem.train, final):
             weighted_C(self.C, points.weights)  # must be within the range of float64
 
-        # subpopulations of chromosomes, one for each cell: new ones, or those of the last fit
+        # the engine with a subpopulation of chromosomes for each cell: new ones, or those of the last fit
         fit = Fit(self, problem, final, build)
         callbacks = check_callbacks(self.callbacks)
         if self.verbose:
@@ -173,13 +174,13 @@ class BaseEvoke(
             if fit.has_progressed and (model := fit.model()) is not None:
                 self.fitted_ = model
         if fit.run.esp.best is None:
-            or_capacity = ", or lower C, at which the kernel matrix is singular" if self.readout == "lssvm" else ""
-            raise ValueError(f"no network had a finite error: the data are too large, scale them{or_capacity}")
+            hint = ", or lower C, at which the kernel matrix is singular" if self.readout == "lssvm" else ""
+            raise ValueError(f"no network had a finite error: the data are too large, scale them{hint}")
 
-    def _problem(self, split: Split, runs: Runs, exclusive: bool, free: FreeRun | None) -> Problem:
+    def _problem(self, split: Split, segments: Segments, exclusive: bool, free: FreeRun | None) -> Problem:
         epsilon = float(self.epsilon) if self._regression else 0.0
         return Problem(
-            runs, split.points(runs, split.train), split.points(runs, split.validation), str(self.cell),
+            segments, split.points(segments, split.train), split.points(segments, split.validation), str(self.cell),
             check_gate_bias(self.gate_bias), self._make_readout(),
             Objective(str(self.objective), exclusive, self._regression, epsilon), free,
         )  # fmt: skip

@@ -19,7 +19,7 @@ from evoke.persistence.model import savable
 from evoke.sequences.containers import Targets
 from evoke.sequences.features import Features
 from evoke.sequences.prefixes import share_prefixes
-from evoke.sequences.series import Series, as_external, as_series, inputs_of, runs_with_free_ends
+from evoke.sequences.series import Series, as_external, as_series, inputs_of, segments_with_free_ends
 
 __all__ = ["EvokeForecaster"]
 
@@ -241,10 +241,10 @@ class EvokeForecaster(SeriesEstimator):
             washout=self.washout, validation=self.validation, refit=self.refit, name="y",
         )  # fmt: skip
         if self.validation_mode == "free":
-            runs, ends, validation = runs_with_free_ends(split.X, split.validation)
+            segments, ends, validation = segments_with_free_ends(split.X, split.validation)
             split = replace(split, validation=validation)
         else:
-            runs, ends = share_prefixes(split.X), None
+            segments, ends = share_prefixes(split.X), None
         last = slice(*inputs.offsets[-2:])
 
         def build(network, **parts) -> SeriesModel:
@@ -254,7 +254,7 @@ class EvokeForecaster(SeriesEstimator):
                 end=states[0], last=given.rows[-1].copy(), **parts,
             )  # fmt: skip
 
-        self._evolve(split, runs, build, free=FreeRun(ends, float(self.feedback_scale)))
+        self._evolve(split, segments, build, free=FreeRun(ends, float(self.feedback_scale)))
         return self
 
     def _check_parameters(self):

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from evoke._validation.parameters import check_fraction
 from evoke.evolution.problem import Points, merge_points
 from evoke.sequences.containers import Sequences, Targets
-from evoke.sequences.prefixes import Runs
+from evoke.sequences.prefixes import Segments
 
 __all__ = ["Data", "Split", "divide", "rows_after_washout"]
 
@@ -55,9 +55,9 @@ class Split:
     validation: Rows
     final: Rows
 
-    def points(self, runs: Runs, rows: Rows) -> Points:
+    def points(self, segments: Segments, rows: Rows) -> Points:
         """Some of the rows as points, equal ones merged."""
-        return merge_points(runs.row_of[rows], self.targets[rows], self.weights[rows])
+        return merge_points(segments.row_of[rows], self.targets[rows], self.weights[rows])
 
 
 def divide(

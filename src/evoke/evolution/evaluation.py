@@ -67,7 +67,7 @@ def evaluate(problem: Problem, genomes: FloatArray, queue: WorkQueue | None = No
     """
     if problem.readout.fused:
         return core_evaluate.evaluate(
-            problem.networks(genomes), problem.runs, problem.train, problem.validation, problem.readout,
+            problem.networks(genomes), problem.segments, problem.train, problem.validation, problem.readout,
             problem.objective, problem.free if problem.is_validated_free else None, queue,
         )  # fmt: skip
     queue = WorkQueue(len(genomes), 1) if queue is None else queue
@@ -98,20 +98,20 @@ def _evaluate_one(problem: Problem, genome: FloatArray) -> FloatArray:
 
 def run_free(problem: Problem, genome: FloatArray, readout: FittedReadout) -> FloatArray:
     """Outputs of one network over the segments of the free run, one after the other."""
-    free, runs, network, outputs = problem.free, problem.runs, problem.networks(genome), []
-    if free is None or free.segments is None:
+    free, segments, network, outputs = problem.free, problem.segments, problem.networks(genome), []
+    if free is None or free.stretches is None:
         raise ValueError("the problem has no free run")
-    for parent, begin, end in free.segments:
-        rows = slice(*runs.table[:2, parent])
-        _, states = lstm.sequences(network, runs.rows[rows], np.array([0, rows.stop - rows.start]))
-        values, _ = free_run.run_free(network, runs.rows[begin:end], states[0], free.feedback_scale, readout)
+    for parent, begin, end in free.stretches:
+        rows = slice(*segments.table[:2, parent])
+        _, states = lstm.sequences(network, segments.rows[rows], np.array([0, rows.stop - rows.start]))
+        values, _ = free_run.run_free(network, segments.rows[begin:end], states[0], free.feedback_scale, readout)
         outputs.append(values)
     return np.concatenate(outputs)
 
 
 def activations(problem: Problem, genomes: FloatArray) -> FloatArray:
     """Activations (n_networks, n_unique_rows, n_cells) of networks on the problem's rows."""
-    return lstm.population(problem.networks(genomes), problem.runs.rows, problem.runs.table)
+    return lstm.population(problem.networks(genomes), problem.segments.rows, problem.segments.table)
 
 
 def error(objective: Objective, points: Points, decisions: FloatArray) -> float:

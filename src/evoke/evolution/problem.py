@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from evoke._core.kernel import Kernel
 from evoke._core.lstm import Network
 from evoke.readouts import Readout
-from evoke.sequences.prefixes import Runs
+from evoke.sequences.prefixes import Segments
 
 __all__ = ["FreeRun", "Objective", "Points", "Problem", "merge_points"]
 
@@ -81,14 +81,14 @@ class FreeRun:
 
     Attributes
     ----------
-    segments : int64 ndarray of shape (n, 3), or None
-        For validation in a free run: the stretch of rows that leads there (a column of ``Runs.table``), begin and end
+    stretches : int64 ndarray of shape (n, 3), or None
+        For validation in a free run: the segment that leads there (a column of ``Segments.table``), begin and end
         of the rows run freely. None where validation reads the true values.
     feedback_scale : float
         Factor of the outputs that are fed back into the last inputs.
     """
 
-    segments: NDArray[np.int64] | None
+    stretches: NDArray[np.int64] | None
     feedback_scale: float
 
 
@@ -96,7 +96,7 @@ class FreeRun:
 class Problem:
     """Everything that the fitness of a genome depends on."""
 
-    runs: Runs
+    segments: Segments
     train: Points
     validation: Points
     cell: str
@@ -107,12 +107,12 @@ class Problem:
 
     @property
     def n_inputs(self) -> int:
-        return self.runs.rows.shape[1]
+        return self.segments.rows.shape[1]
 
     @property
     def is_validated_free(self) -> bool:
         """Whether networks read their own output in the validation rows."""
-        return self.free is not None and self.free.segments is not None
+        return self.free is not None and self.free.stretches is not None
 
     def networks(self, genomes: FloatArray) -> Network:
         """One network, or a population, of these genomes."""
@@ -135,11 +135,11 @@ class Problem:
             readout = parts | {name: value for name, value in readout.items() if name != "kernel"}
         free = self.free
         return {
-            "runs": ("Runs", vars(self.runs)), "train": ("Points", vars(self.train)),
+            "runs": ("Runs", vars(self.segments)), "train": ("Points", vars(self.train)),
             "validation": ("Points", vars(self.validation)), "cell": self.cell, "gate_bias": self.gate_bias,
             "readout": (type(self.readout).__name__, readout), "objective": self.objective.name,
             "exclusive": self.objective.exclusive, "regression": self.objective.regression,
-            "epsilon": self.objective.epsilon, "free": None if free is None else free.segments,
+            "epsilon": self.objective.epsilon, "free": None if free is None else free.stretches,
             "feedback_scale": 1.0 if free is None else free.feedback_scale,
         }  # fmt: skip
 

@@ -9,14 +9,14 @@ from numpy.typing import NDArray
 
 from evoke.sequences.containers import Sequences
 
-__all__ = ["Runs", "share_prefixes"]
+__all__ = ["Segments", "share_prefixes"]
 
 # Rows beyond which common beginnings are not looked for: finding them is a Python loop over the shared rows.
 MAX_ROWS_TO_SHARE = 200_000
 
 
 @dataclass(frozen=True)
-class Runs:
+class Segments:
     """Sequences with their common beginnings stored once.
 
     Attributes
@@ -34,9 +34,9 @@ class Runs:
     row_of: NDArray[np.int64]
 
 
-def share_prefixes(X: Sequences) -> Runs:
+def share_prefixes(X: Sequences) -> Segments:
     """Find the common beginnings of sequences: equal inputs from the start give equal states, so they run once."""
-    runs: list[tuple[int, int, int]] = []
+    segments: list[tuple[int, int, int]] = []
     order: list[int] = []  # the row each unique row is copied from
     row_of = np.empty(len(X.rows), dtype=np.int64)
     begin, length = X.offsets[:-1], X.lengths
@@ -45,8 +45,8 @@ def share_prefixes(X: Sequences) -> Runs:
         """End the run that began at unique row `first`; an empty one is its parent."""
         if len(order) == first:
             return parent
-        runs.append((first, len(order), parent))
-        return len(runs) - 1
+        segments.append((first, len(order), parent))
+        return len(segments) - 1
 
     share = len(X.rows) <= MAX_ROWS_TO_SHARE
     waiting = [(list(range(X.n_sequences)), 0, -1)]  # sequences alike up to step t, and the run that led there
@@ -75,10 +75,10 @@ def share_prefixes(X: Sequences) -> Runs:
             order.extend(range(int(begin[i] + t), int(begin[i] + length[i])))
             close(first, parent_of_rest)
             first = len(order)
-    table = np.array(runs, dtype=np.int64).T.reshape(3, -1)
+    table = np.array(segments, dtype=np.int64).T.reshape(3, -1)
     parents = np.unique(table[2][table[2] >= 0])
     slot = np.full(table.shape[1], -1, dtype=np.int64)
     slot[parents] = np.arange(len(parents))
-    return Runs(
+    return Segments(
         np.ascontiguousarray(X.rows[order]), np.ascontiguousarray(np.vstack([table, slot[None]])), row_of
     )

@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 
 from evoke._validation.arrays import shape_of, to_array
 from evoke.sequences.containers import Sequences, as_sequences
-from evoke.sequences.prefixes import Runs
+from evoke.sequences.prefixes import Segments
 
-__all__ = ["Series", "as_external", "as_series", "inputs_of", "runs_with_free_ends"]
+__all__ = ["Series", "as_external", "as_series", "inputs_of", "segments_with_free_ends"]
 
 FloatArray = NDArray[np.float64]
 
@@ -103,7 +103,9 @@ def inputs_of(y: Sequences, external: FloatArray, feedback_scale: float) -> Sequ
     return Sequences(np.ascontiguousarray(np.column_stack([external, before])), y.offsets, y.container)
 
 
-def runs_with_free_ends(X: Sequences, rows: NDArray[np.int64]) -> tuple[Runs, NDArray[np.int64], NDArray[np.int64]]:
+def segments_with_free_ends(
+    X: Sequences, rows: NDArray[np.int64]
+) -> tuple[Segments, NDArray[np.int64], NDArray[np.int64]]:
     """Cut series where a free run over their ends begins.
 
     Parameters
@@ -114,7 +116,7 @@ def runs_with_free_ends(X: Sequences, rows: NDArray[np.int64]) -> tuple[Runs, ND
 
     Returns
     -------
-    runs : Runs
+    segments : Segments
     free : int64 ndarray of shape (n_segments, 3)
         Run that leads to the segment, its begin and its end.
     rows : int64 ndarray
@@ -133,5 +135,5 @@ def runs_with_free_ends(X: Sequences, rows: NDArray[np.int64]) -> tuple[Runs, ND
         table.append((cut, end, len(table) - 1, -1))
     if not free:
         raise ValueError("validation_mode='free' needs at least one held-out series of more than one step")
-    runs = Runs(X.rows, np.ascontiguousarray(np.array(table, dtype=np.int64).T), np.arange(len(X.rows)))
-    return runs, np.array(free, dtype=np.int64), np.concatenate([np.arange(cut, end) for _, cut, end in free])
+    segments = Segments(X.rows, np.ascontiguousarray(np.array(table, dtype=np.int64).T), np.arange(len(X.rows)))
+    return segments, np.array(free, dtype=np.int64), np.concatenate([np.arange(cut, end) for _, cut, end in free])
