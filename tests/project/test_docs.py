@@ -1,9 +1,7 @@
 """The documents: their Python examples run, their tables are those of docs/results, their links lead somewhere."""
 
-import os
 import re
 import runpy
-import subprocess
 import sys
 from pathlib import Path
 
@@ -12,6 +10,8 @@ import pytest
 sys.path.append(str(Path(__file__).parents[2] / "tools"))
 
 import readme_tables
+
+from helpers.forks import in_forks
 
 ROOT = readme_tables.ROOT
 DOCUMENTS = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")]
@@ -69,23 +69,38 @@ def test_each_example_of_the_readme_runs_alone(number, capsys, monkeypatch, tmp_
     assert list(tmp_path.iterdir()) == []
 
 
+# Runs the commands in forks of one process, which share the time of its imports, and what is between them in a shell.
+MANUAL = """
+import json, os, shlex, subprocess, sys
+from helpers.forks import forked
+import evoke.reproduce, evoke.svm, matplotlib.figure, pandas
+
+silent = lambda: os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+results = []
+for part in json.loads(sys.argv[1]):
+    if part.startswith("evoke "):
+        results.append([part, *forked(shlex.split(part)[1:], silent)])
+    else:
+        subprocess.run(["sh", "-e", "-c", part], check=True)
+print(json.dumps(results))
+"""
+
+
 def test_the_manual_of_the_command_line_runs(tmp_path):
     for package in ("click", "matplotlib", "pandas"):
         pytest.importorskip(package)
     text = (ROOT / "docs" / "guide" / "command_line.md").read_text(encoding="utf-8")
     script = "".join(re.findall(r"```sh\n(.*?)```", text, re.DOTALL))
-    python = 'evoke() { "$PYTHON" -m evoke "$@"; }\n'
-    done = subprocess.run(
-        ["sh", "-e", "-c", python + script], env=os.environ | {"PYTHON": sys.executable}, cwd=tmp_path,
-        capture_output=True, text=True, check=False,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr
+    commands = in_forks(MANUAL, re.split(r"^(evoke .*\n)", script, flags=re.MULTILINE), cwd=tmp_path)
+    assert len(commands) == script.count("evoke ") > 10
+    assert [(command, said) for command, status, said in commands if status != 0] == []
     sides, walks = ((tmp_path / name).read_text().splitlines() for name in ("sides.csv", "walks.csv"))
     assert len(sides) == len(walks) == 161
     assert sum(said.split(",")[1] == walk.split(",")[2] for said, walk in zip(sides, walks, strict=True)) > 150
     note = "Note: the target {!r} is text, so it is classified.\n".format
     continued = "Note: continuing after generation 20 of 40.\n"
-    assert done.stderr == note("side") + note("end") + 2 * note("side") + continued
+    said = "".join(said for _, _, said in commands)
+    assert said == note("side") + note("end") + 2 * note("side") + continued
     assert len((tmp_path / "continued.csv").read_text().splitlines()) == 101
     written = {"walks.evk", "series.evk", "decisions.csv", "expected.csv", "expected.png", "continued.png", "sines.png"}
     assert written <= {path.name for path in tmp_path.iterdir()}
