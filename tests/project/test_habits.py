@@ -5,8 +5,6 @@ from pathlib import Path
 
 import pytest
 
-yaml = pytest.importorskip("yaml")
-
 ROOT = Path(__file__).resolve().parents[2]
 FILES_OF_C = "csrc/*.[ch] csrc/tests/*.[ch]"
 
@@ -15,8 +13,12 @@ def read(name):
     return (ROOT / name).read_text(encoding="utf-8")
 
 
+def loaded(name):
+    return pytest.importorskip("yaml").safe_load(read(name))
+
+
 def hooks():
-    (repository,) = yaml.safe_load(read(".pre-commit-config.yaml"))["repos"]
+    (repository,) = loaded(".pre-commit-config.yaml")["repos"]
     return repository["hooks"]
 
 
@@ -39,7 +41,7 @@ def test_hooks_look_at_the_same_files_of_c():
 
 
 def test_citation_is_of_this_version():
-    citation = yaml.safe_load(read("CITATION.cff"))
+    citation = loaded("CITATION.cff")
     assert {"cff-version", "message", "title", "authors"} <= set(citation)
     assert str(citation["version"]) == re.search(r"version: '([^']+)'", read("meson.build"))[1]
     assert citation["license"] == re.search(r'^license = "(.*)"', read("pyproject.toml"), re.MULTILINE)[1]
