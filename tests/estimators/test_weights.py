@@ -261,7 +261,7 @@ def without(k, value):
         ([0] * 4 + [1] * 4, "sample_weight is zero for all that is trained on"),
         (list("abcdefgh"), "sample_weight must hold numbers"),
         (1.0, "sample_weight must hold one"),
-        ([1e308] * 8, r"C == 100\.0 times class_weight and sample_weight is out of the range of float64"),
+        ([1e308] * 8, r"C=100\.0 times class_weight and sample_weight is out of the range of float64"),
     ],
 )
 @pytest.mark.parametrize("make, y", [(classifier, LABELS), (regressor, VALUES)])
