@@ -289,7 +289,7 @@ class ESP:
             if not np.isfinite(arrays[name]).all():
                 raise not_finite(arrays[name], f"state[{name!r}]")
         arrays["bursts"] = to_real(state["bursts"], "state['bursts']", "iu")
-        check_dimensions(arrays["bursts"], "state['bursts']", 1)
+        check_dimensions(arrays["bursts"], "state['bursts']", (1,))
         counts = {}
         for name, most in (
             ("entropy", None), ("generation", _MOST_GENERATIONS), ("asked", 1), ("stagnation", _MOST_GENERATIONS)

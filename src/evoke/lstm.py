@@ -6,7 +6,7 @@ import numpy as np
 from evoke._core import lstm as core
 from evoke._validation.arrays import check_dimensions, check_shape, not_finite, to_real
 from evoke._validation.errors import refusal
-from evoke._validation.parameters import check_choice, check_flag, check_gate_bias
+from evoke._validation.parameters import check_flag, check_gate_bias
 
 __all__ = ["forward"]
 
@@ -34,7 +34,7 @@ def _cast(array, dtype):
 def _array(name, value, numbers, dtype):
     """The value as a C-contiguous array of this dtype, all finite, of one of these numbers of dimensions."""
     given = to_real(value, name)
-    check_dimensions(given, name, *numbers)
+    check_dimensions(given, name, numbers)
     array = _cast(given, dtype)
     if not core.finite(array):
         raise not_finite(array, name, given)
@@ -138,7 +138,6 @@ def forward(
     n_inputs = size // 4 - n_cells
     if genome.size == 0 or size % 4 != 0 or n_inputs < 1:
         raise ValueError(f"genome must have shape ([n_networks,] H, 4 * (I + H)) with I, H >= 1, got {genome.shape}")
-    check_choice("cell", cell, core.CELLS)
     check_flag("return_state", return_state)
     network = core.Network(genome, cell, GATE_BIAS if gate_bias is GATE_BIAS else check_gate_bias(gate_bias))
 

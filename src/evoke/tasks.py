@@ -358,7 +358,7 @@ def nrmse84(model: Any, series: Any, starts: Iterable[int]) -> float:
     """
     check_method("model", model, "generate")
     series = to_finite(series, "series")
-    check_dimensions(series, "series", 1)
+    check_dimensions(series, "series", (1,))
     if len(series) < 85:
         raise ValueError(f"series must have at least 85 values, got {len(series)}")
     if not np.iterable(starts):
@@ -395,7 +395,7 @@ def linear_window(series: Any, n_train: int, n_test: int, order: int = 40) -> Fl
     ndarray of shape (n_test,)
     """
     series = to_finite(series, "series")
-    check_dimensions(series, "series", 1)
+    check_dimensions(series, "series", (1,))
     order = check_integer("order", order, 1, MOST_COUNT)
     n_train = check_integer("n_train", n_train, order + 1, len(series))
     n_test = check_integer("n_test", n_test, 0, MOST_COUNT)

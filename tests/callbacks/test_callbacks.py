@@ -50,13 +50,13 @@ def test_bad_arguments(make, message):
 
 @pytest.mark.parametrize("bad", [Progress, print, [3], [Progress], [Progress()] * 2 + [None]])
 def test_what_is_no_callback(bad):
-    with pytest.raises(ValueError, match="callbacks must be None or a list of functions or of evoke"):
+    with pytest.raises(ValueError, match=r"^callbacks must be None or a list of functions or of evoke\.callbacks, got"):
         tiny().set_params(callbacks=bad).fit(X, CLASSES)
 
 
 @pytest.mark.parametrize("bad", [lambda record: None, lambda record, esp, run: None, lambda: None])
 def test_callbacks_of_other_parameters(bad):
-    with pytest.raises(ValueError, match=r"callbacks\[0\] must be called with \(record, esp\), got <function"):
+    with pytest.raises(ValueError, match=r"^callbacks\[0\] must take the arguments \(record, esp\), got <function"):
         tiny(bad).fit(X, CLASSES)
 
 

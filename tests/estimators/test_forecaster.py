@@ -245,8 +245,11 @@ def test_horizons(alone, driven):
     np.testing.assert_array_equal(alone.predict(np.arange(1, 10)), ahead)
     np.testing.assert_array_equal(alone.predict([5, 1, 5]), ahead[[4, 0, 4]])
     np.testing.assert_array_equal(driven.predict([1, 4], X=DRIVE[60:64]), driven.generate(4, X=DRIVE[60:64])[[0, 3]])
-    for fh in (0, -1, [1, 0], [], 1.5, "1", None, [[1, 2]], [True]):
-        with pytest.raises(ValueError, match=r"^fh(\[\d+\])? must be an? (integer|array)"):
+    for fh in (0, -1, [], 1.5, "1", None, {1}, np.array(3)):
+        with pytest.raises(ValueError, match=r"^fh must be an integer of at least 1, got"):
+            alone.predict(fh)
+    for fh in ([1, 0], [1, [1, 2]], [1, True], np.array([1.0, 2.0])):
+        with pytest.raises(ValueError, match=r"^fh\[[01]\] must be an integer of at least 1, got"):
             alone.predict(fh)
 
 

@@ -16,6 +16,7 @@ import pytest
 
 import evoke
 from evoke import EvokeClassifier, EvokeForecaster, ModelFileError, tasks
+from evoke.exceptions import ParameterError
 from evoke.persistence import atomic
 from evoke.persistence.archive import read_archive, write_archive
 from evoke.persistence.atomic import replacing
@@ -405,10 +406,11 @@ def test_places_that_cannot_be_written(place, tmp_path, monkeypatch):
     assert os.listdir(tmp_path / "folder") == []
 
 
-@pytest.mark.parametrize("place", [3, None, ["model.evk"], ""])
+@pytest.mark.parametrize("place", [3, None, ["model.evk"], "", b"model.evk"])
 def test_what_is_no_path(place):
-    with pytest.raises(TypeError):
-        MODELS["SVC"].save(place)
+    for call in (MODELS["SVC"].save, evoke.load):
+        with pytest.raises(ParameterError, match=f"^path must be a path, got {re.escape(repr(place))}$"):
+            call(place)
 
 
 def test_a_link_stays_a_link(path):

@@ -12,8 +12,8 @@ PACKAGE = ROOT / "src" / "evoke"
 
 # Rooms from the ground up: a room imports from the floors below it, and within itself.
 FLOORS = [
-    {"_core", "_validation", "_version", "metrics"},
-    {"exceptions"},
+    {"_validation", "_version", "metrics"},
+    {"_core", "exceptions"},
     {"persistence", "sequences"},
     {"esp", "lstm", "svm", "tasks"},
     {"config", "readouts"},

@@ -247,11 +247,11 @@ class TestRefused:
 
     @pytest.mark.parametrize("value", [(1.0, 0.0), (np.nan, 1.0), (np.inf, 1.0), (-2.0, 1.0)])
     def test_class_weights(self, value):
-        self.refuse("^C must be a positive finite number, got ", C=value)
+        self.refuse("^C must be a positive finite number, got (0.0|nan|inf|-2.0)$", C=value)
 
     @pytest.mark.parametrize("value", [(), (1.0,), (1.0, 2.0, 3.0)])
     def test_class_weights_of_wrong_length(self, value):
-        self.refuse("pair", C=value)
+        self.refuse(r"^C must be a number or a pair \(C_negative, C_positive\), got \(", C=value)
 
     @pytest.mark.parametrize("value", [0.0, 9e-7, -1.0, np.nan, np.inf])
     def test_tol(self, value):
@@ -275,14 +275,14 @@ class TestRefused:
 
     @pytest.mark.parametrize("name", ["max_iter", "n_cores", "degree", "gpu_id"])
     def test_counts_are_whole(self, name):
-        self.refuse(name, TypeError, **{name: 1.5})
+        self.refuse(f"^{name} must be an integer of at least [01], got 1.5$", **{name: 1.5})
 
     @pytest.mark.parametrize("name", ["C", "gamma", "tol", "coef0", "epsilon"])
     def test_numbers_are_numbers(self, name):
-        self.refuse(name, TypeError, **{name: None})
+        self.refuse(f"^{name} must be a .*, got None$", **{name: None})
 
     def test_class_weights_are_for_classes(self):
-        self.refuse("C must be", TypeError, C=(1.0, 2.0), regression=True)
+        self.refuse(r"^C must be a positive finite number, got \(1.0, 2.0\)$", C=(1.0, 2.0), regression=True)
 
     @pytest.mark.parametrize("value", ["sigmoid", "precomputed", None])
     def test_kernel(self, value):

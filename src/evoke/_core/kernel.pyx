@@ -1,8 +1,5 @@
 """The kernel K(x, z) of the support vector machines: its values, and the functions that are sums of them."""
 from cpython.exc cimport PyErr_CheckSignals
-from libc.math cimport isfinite
-
-import operator
 
 import numpy as np
 
@@ -18,10 +15,10 @@ from evoke._core.dispatch cimport (
     listening,
     whole_packs,
 )
+from evoke._validation.parameters import INT32_MAX, check_choice, check_integer, check_number, check_positive
 
 cdef enum:
     WORK_BETWEEN_SIGNALS = 20000000  # multiplications
-    LARGEST_DEGREE = 0x7fffffff
 
 KERNELS = ("linear", "poly", "rbf")
 
@@ -42,7 +39,7 @@ cdef class Kernel:
 
     Raises
     ------
-    ValueError
+    ParameterError
         A parameter out of its range.
 
     Examples
@@ -53,18 +50,11 @@ cdef class Kernel:
     """
 
     def __cinit__(self, name="rbf", gamma=1.0, coef0=0.0, degree=3):
-        if not isinstance(name, str) or name not in KERNELS:
-            raise ValueError(f"kernel must be one of {KERNELS}, got {name!r}")
+        check_choice("kernel", name, KERNELS)
         self.c.kind = KERNELS.index(name)
-        self.c.gamma, self.c.coef0 = gamma, coef0
-        if not (isfinite(self.c.gamma) and self.c.gamma > 0.0):
-            raise ValueError(f"gamma must be a positive finite number, got {gamma!r}")
-        if not isfinite(self.c.coef0):
-            raise ValueError(f"coef0 must be a finite number, got {coef0!r}")
-        degree = operator.index(degree)
-        if not 0 <= degree <= LARGEST_DEGREE:
-            raise ValueError(f"degree must be an integer from 0 to 2**31 - 1, got {degree!r}")
-        self.c.degree = degree
+        self.c.gamma = check_positive("gamma", gamma)
+        self.c.coef0 = check_number("coef0", coef0)
+        self.c.degree = check_integer("degree", degree, 0, INT32_MAX)
 
     @property
     def name(self):

@@ -8,6 +8,7 @@ from libc.string cimport memcpy, memset
 import numpy as np
 
 from evoke._core.dispatch cimport LANES, LANES_SINGLE, PACK_BYTES, aligned, evk_network, functions, whole_packs
+from evoke._validation.parameters import check_choice
 
 cdef enum:
     STEPS_BETWEEN_SIGNALS = 32768
@@ -30,7 +31,7 @@ cdef class Network:
         Constant bias of the input, forget and output gates.
     """
 
-    def __cinit__(self, genome not None, str cell="lstm", gate_bias=(0.0, 1.5, -1.5)):
+    def __cinit__(self, genome not None, cell="lstm", gate_bias=(0.0, 1.5, -1.5)):
         cdef Py_ssize_t n_cells, n_columns
         if genome.ndim not in (2, 3) or genome.dtype not in (np.float64, np.float32) or not genome.flags.c_contiguous:
             raise ValueError(f"genome must be 2-D or 3-D, of float64 or float32 and C-contiguous, got {genome.dtype} "
@@ -38,8 +39,7 @@ cdef class Network:
         n_cells, n_columns = genome.shape[genome.ndim - 2], genome.shape[genome.ndim - 1]
         if n_columns % 4 != 0 or n_columns < 4 * n_cells:
             raise ValueError(f"genome has {n_columns} columns, which is not 4 * (I + {n_cells}) for any I")
-        if cell not in CELLS:
-            raise ValueError(f"cell must be one of {CELLS}, got {cell!r}")
+        check_choice("cell", cell, CELLS)
         self.genome = genome
         self.c.n_cells, self.c.n_inputs, self.c.cell = n_cells, n_columns // 4 - n_cells, CELLS.index(cell)
         self.c.input_bias, self.c.forget_bias, self.c.output_bias = gate_bias

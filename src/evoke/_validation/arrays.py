@@ -48,12 +48,12 @@ def to_finite(value: Any, name: str) -> NDArray[np.float64]:
 
 def not_finite(array: NDArray[Any], name: str, given: NDArray[Any] | None = None) -> ValueError:
     """The error to raise: the array, or what of a `given` one its dtype can hold, is not all finite."""
-    where = "" if given is None or array.dtype == given.dtype else f" in {array.dtype}"
-    shown = (array if given is None else given)[~np.isfinite(array)][0]
-    return ValueError(f"{name} must be finite{where}, got {shown}")
+    given = array if given is None else given
+    where = "" if array.dtype == given.dtype else f" in {array.dtype}"
+    return ValueError(f"{name} must be finite{where}, got {given[~np.isfinite(array)][0]}")
 
 
-def check_dimensions(array: NDArray[Any], name: str, *numbers: int) -> None:
+def check_dimensions(array: NDArray[Any], name: str, numbers: tuple[int, ...]) -> None:
     """As many dimensions as one of the `numbers`."""
     if array.ndim not in numbers:
         raise ValueError(f"{name} must be {' or '.join(f'{n}-D' for n in numbers)}, got shape {array.shape}")

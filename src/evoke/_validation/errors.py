@@ -28,9 +28,11 @@ ParameterError.__module__ = "evoke.exceptions"
 
 def shown(value: Any) -> str:
     """The value as a message shows it: on one line, of about 50 characters."""
+    if isinstance(value, int) and value.bit_length() > 2000:  # thousands of digits have no repr
+        return f"an integer of {value.bit_length()} bits"
     try:
         text = " ".join(_SHORT.repr(value).splitlines())
-    except Exception:  # an integer of thousands of digits, for one, has no repr
+    except Exception:  # of a class of somebody else
         text = f"{type(value).__name__} without a repr"
     return text if len(text) <= _MOST_SHOWN else f"{text[: _MOST_SHOWN - 3]}..."
 

@@ -47,7 +47,7 @@ def _to_int(value: Any) -> int | None:
 
 def to_number(value: Any) -> float:
     """The number; NaN if it is none, infinity if it does not fit."""
-    if (type(value) is not int and not isinstance(value, Real)) or isinstance(value, bool):
+    if type(value) is not int and (isinstance(value, bool) or not isinstance(value, Real)):
         return math.nan
     try:
         return float(value)
@@ -78,7 +78,9 @@ def check_number(name: str, value: Any, least: float | None = None, most: float 
     number = value if type(value) is float else to_number(value)
     if not -math.inf < number < math.inf or (least is not None and number < least):
         raise refusal(name, "be a finite number" + ("" if least is None else f" of at least {least:g}"), value)
-    return _at_most(name, value, number, most)
+    if most is not None and number > most:
+        raise refusal(name, f"be at most {most:g}", value)
+    return number
 
 
 def check_not_negative(name: str, value: Any) -> float:
@@ -90,10 +92,8 @@ def check_positive(name: str, value: Any, most: float | None = None) -> float:
     number = value if type(value) is float else to_number(value)
     if not 0 < number < math.inf:
         raise refusal(name, "be a positive finite number", value)
-    return _at_most(name, value, number, MOST_SCALE.get(name) if most is None else most)
-
-
-def _at_most(name: str, value: Any, number: float, most: float | None) -> float:
+    if most is None:
+        most = MOST_SCALE.get(name)
     if most is not None and number > most:
         raise refusal(name, f"be at most {most:g}", value)
     return number
@@ -136,6 +136,8 @@ def check_choice(name: str, value: Any, choices: tuple[str, ...]) -> None:
 
 def check_flag(name: str, value: Any) -> None:
     """True or False; 0 and 1 are the same, and `verbose` may be any integer."""
+    if value is True or value is False:
+        return
     any_integer = name == "verbose"
     if not isinstance(value, (bool, np.bool_, Integral)) or not (any_integer or value in (0, 1)):
         raise refusal(name, "be True, False or an integer" if any_integer else "be True or False", value)
@@ -194,7 +196,7 @@ def check_callbacks(callbacks: Any) -> list[Any]:
         raise refusal("callbacks", "be None or a list of functions or of evoke.callbacks", callbacks)
     for i, callback in enumerate(callbacks):
         if not hasattr(callback, "watch") and not _takes_two(callback):
-            raise refusal(f"callbacks[{i}]", "be called with (record, esp)", callback)
+            raise refusal(f"callbacks[{i}]", "take the arguments (record, esp)", callback)
     return list(callbacks)
 
 
