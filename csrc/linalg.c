@@ -73,7 +73,7 @@ static size_t factor_rows(double *a, size_t ld, size_t i0, size_t rows)
     return rows;
 }
 
-/* Upper triangle U with U'U = A in place of the upper triangle of A (row-major, ld whole packs, zero behind n); what
+/* Upper triangle U with U'U = A in place of the upper triangle of A (row-major, ld whole packs, zero from n on); what
  * lies below the diagonal is undefined afterwards. Returns n, or the first row whose pivot is not positive. */
 ptrdiff_t EVK_FN(cholesky)(double *a, size_t n, size_t ld, evk_poll *poll)
 {
@@ -88,7 +88,7 @@ ptrdiff_t EVK_FN(cholesky)(double *a, size_t n, size_t ld, evk_poll *poll)
     return (ptrdiff_t)n;
 }
 
-/* x with U'U x = b in place of b; ld entries, zero behind n. */
+/* x with U'U x = b in place of b; ld entries, zero from n on. */
 void EVK_FN(cholesky_solve)(const double *u, size_t n, size_t ld, double *b)
 {
     for (size_t k = 0; k < n; k++) {

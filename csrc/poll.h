@@ -1,4 +1,4 @@
-/* Work that takes long asks now and then whether it shall go on. */
+/* Long work asks now and then whether to continue. */
 #ifndef EVK_POLL_H
 #define EVK_POLL_H
 
@@ -10,7 +10,7 @@ typedef struct evk_poll {
     size_t interval, done; /* multiplications from one question to the next, and since the last */
 } evk_poll;
 
-/* 1 where the caller shall end at once, after so many multiplications. Nobody is asked where poll is NULL. */
+/* 1 where the caller is to end at once, after so many more multiplications. Without a question where poll is NULL. */
 static inline int evk_poll_ends(evk_poll *poll, size_t work)
 {
     if (poll == NULL || (poll->done += work) < poll->interval)

@@ -506,8 +506,8 @@ static void end_newton(evk_qp *qp)
 /* At most `budget` steps; 1 when done: converged, at max_iter, or at the limit of what rounding allows.
  *
  * Converged means that no pair violates the optimality conditions by more than tol (LIBSVM's rule). With a large C that
- * alone may leave a large duality gap, so where the gap exceeds tol times the objective the solver goes on with a
- * smaller tolerance for as long as that helps. */
+ * alone may leave a large duality gap, so where the gap exceeds tol times the objective the solver continues with
+ * a smaller tolerance for as long as that helps. */
 int EVK_FN(qp_run)(evk_qp *qp, int64_t budget)
 {
     for (;; budget--) {

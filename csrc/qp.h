@@ -1,4 +1,4 @@
-/* The quadratic programme behind C-SVC and epsilon-SVR, in signed coefficients beta:
+/* The quadratic programme of C-SVC and epsilon-SVR, in signed coefficients beta:
  *
  *     minimise  1/2 beta' K beta - target' beta + epsilon |beta|_1
  *     subject   sum(beta) = 0,  lower <= beta <= upper,  lower <= 0 <= upper
@@ -28,7 +28,7 @@ typedef struct evk_qp {
     const double *target, *lower, *upper; /* n each */
     double epsilon, tol;
     int64_t max_iter;
-    /* gram.points.ld doubles each; the rest behind n is kept at 0 or infinity */
+    /* gram.points.ld doubles each; from n on they are kept at 0 or infinity */
     double *beta; /* in: a feasible start; out: the solution */
     double *residual; /* target - K beta */
     double *up_mask, *low_mask; /* residual + mask: gain of raising / cost of lowering beta_i; infinite at a bound */

@@ -1,4 +1,4 @@
-/* What the C tests share: checks that print their place and go on, memory of exact size, reproducible numbers. */
+/* What the C tests share: checks that print their place and continue, memory of exact size, reproducible numbers. */
 #ifndef EVK_CHECK_H
 #define EVK_CHECK_H
 

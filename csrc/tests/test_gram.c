@@ -192,7 +192,7 @@ static void check_questions(void)
     free((void *)(uintptr_t)points.x);
 }
 
-/* nobody is asked before the work that lies between two questions is done */
+/* no question comes before the work that lies between two of them is done */
 static void check_interval(void)
 {
     questions q = {0};

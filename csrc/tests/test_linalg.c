@@ -1,7 +1,7 @@
-/* Factors and weights that questions interrupt: the same bits where they go on, and an end where the answer is no. */
+/* Factors and weights that questions interrupt: the same bits where they continue, and an end where the answer is no. */
 #include "check.h"
 
-/* positive definite, ld whole packs, zero behind n */
+/* positive definite, ld whole packs, zero from n on */
 static void fill_matrix(double *a, size_t n, size_t ld)
 {
     for (size_t i = 0; i < n; i++)

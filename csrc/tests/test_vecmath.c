@@ -103,7 +103,7 @@ static void check_ends(const evk_functions *functions)
     CHECK(at(functions->tanpi, 0.5) == INFINITY && at(functions->tanpi, -0.5) == -INFINITY);
 }
 
-/* a value does not depend on its place in the array, nor is anything behind the array written */
+/* a value does not depend on its place in the array, nor is anything written after the array */
 static void check_remainders(vector_function *function, const double *x, const double *y)
 {
     for (size_t n = 0; n < 20; n++) {

@@ -68,7 +68,7 @@ static void check_ends(const evk_functions *functions)
     CHECK(zero == 0.0f && signbit(zero));
 }
 
-/* a value does not depend on its place in the array, nor is anything behind the array written */
+/* a value does not depend on its place in the array, nor is anything written after the array */
 static void check_remainders(vector_function *function, const float *x, const float *y)
 {
     for (size_t n = 0; n < 36; n++) {

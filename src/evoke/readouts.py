@@ -20,7 +20,7 @@ FloatArray = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class FittedReadout:
-    """A trained readout: the paper's equation 2, one column of weights an output.
+    """A trained readout: the paper's equation 2, one column of weights per output.
 
     Attributes
     ----------
@@ -71,7 +71,7 @@ class FittedReadout:
         Returns
         -------
         ndarray of shape (n_rows, n_outputs)
-            One value an output.
+            One value per output.
 
         Raises
         ------

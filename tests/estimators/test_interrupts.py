@@ -1,4 +1,4 @@
-"""Ctrl-C and the stop flag of threads end a kernel in the midst of its work."""
+"""Ctrl-C and the stop flag of threads end a function of the core in the midst of its work."""
 
 import os
 import signal
@@ -37,14 +37,14 @@ def soon(action):
 
 @contextmanager
 def interrupted_inside():
-    """Ctrl-C comes soon, and a kernel that asked in the midst of its work hears it, not the interpreter afterwards."""
+    """Ctrl-C comes soon, and the core notices it in the midst of its work, not the interpreter afterwards."""
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
         with pytest.raises(KeyboardInterrupt) as caught, soon(lambda: os.kill(os.getpid(), signal.SIGINT)):
             yield
     finally:
         signal.signal(signal.SIGINT, before)
-    assert traceback.extract_tb(caught.tb)[-1].name.endswith("listen")
+    assert traceback.extract_tb(caught.tb)[-1].name.endswith("has_to_end")
 
 
 @pytest.mark.parametrize("machine", [LSSVR, LSSVC])

@@ -109,4 +109,4 @@ cdef inline size_t whole_packs(size_t n, size_t lanes=LANES) noexcept nogil:
     return (n + lanes - 1) // lanes * lanes
 
 cdef int check(evk_status status) except -1
-cdef evk_poll listening(const int64_t *stop) noexcept
+cdef evk_poll make_poll(const int64_t *stop) noexcept

@@ -12,15 +12,15 @@ cdef enum:
     WORK_BETWEEN_SIGNALS = 100000000  # multiplications: a hundredth of a second, without vectors a tenth
 
 
-cdef int listen(const void *stop) except -1 with gil:
+cdef int has_to_end(const void *stop) except -1 with gil:
     PyErr_CheckSignals()
     return stop != NULL and (<const int64_t *>stop)[0] != 0
 
 
-cdef evk_poll listening(const int64_t *stop) noexcept:
+cdef evk_poll make_poll(const int64_t *stop) noexcept:
     """A poll by which a function of the core raises on Ctrl-C and ends once `stop`, if not NULL, points to non-zero."""
     cdef evk_poll poll
-    poll.ask, poll.data, poll.interval, poll.done = listen, stop, WORK_BETWEEN_SIGNALS, 0
+    poll.ask, poll.data, poll.interval, poll.done = has_to_end, stop, WORK_BETWEEN_SIGNALS, 0
     return poll
 
 

@@ -12,7 +12,7 @@ from evoke._core.dispatch cimport (
     evk_gram_work_size,
     evk_poll,
     functions,
-    listening,
+    make_poll,
     whole_packs,
 )
 from evoke._validation.parameters import INT32_MAX, check_choice, check_integer, check_number, check_positive
@@ -138,7 +138,7 @@ def gram(const double[:, ::1] x not None, Kernel kernel not None):
     cdef double[::1] columns = aligned(max(1, d) * ld)
     cdef evk_columns points
     cdef evk_gram matrix
-    cdef evk_poll poll = listening(NULL)
+    cdef evk_poll poll = make_poll(NULL)
     points.x, points.n, points.d, points.ld = &columns[0], n, d, ld
     if d > 0:
         to_columns(&x[0, 0], n, d, ld, &columns[0])

@@ -129,7 +129,7 @@ cdef class Machine:
     def solve(self, const double[::1] target not None, const double[::1] lower not None,
               const double[::1] upper not None, double epsilon, double tol, int64_t max_iter,
               double[::1] beta not None):
-        """Optimise from `beta` (feasible), which takes the solution. Returns the certificate. Ctrl-C is heard."""
+        """Optimise from `beta` (feasible), which takes the solution. Returns the certificate. Ctrl-C interrupts it."""
         cdef int64_t budget = max(1, WORK_BETWEEN_SIGNALS // (2 * target.shape[0]))
         cdef int done = 0
         self.start(target, lower, upper, epsilon, tol, max_iter, beta)

@@ -15,7 +15,7 @@ from evoke._core.dispatch cimport (
     evk_qp_place,
     evk_qp_work_size,
     functions,
-    listening,
+    make_poll,
     whole_packs,
 )
 from evoke._core.kernel cimport Kernel
@@ -44,7 +44,7 @@ cdef class Trainer:
 
     def __cinit__(self, readout not None, const int64_t[::1] rows not None, const double[::1] weights not None,
                   const double[:, ::1] targets not None, size_t n_cells):
-        self.poll = listening(NULL)
+        self.poll = make_poll(NULL)
         cdef size_t n, size, h
         self.kind = READOUTS.index(readout.name)
         self.train = make_points(rows, weights, targets)

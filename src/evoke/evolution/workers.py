@@ -108,7 +108,7 @@ class _Threads(ThreadPoolExecutor):
 def slices(genomes: FloatArray, n: int) -> list[FloatArray]:
     """The population in up to n parts, as even as whole half blocks can be.
 
-    Half a block costs the forward pass as much as a whole one, but most of the work are the readouts, one a network.
+    Half a block costs the forward pass as much as a whole one, but most of the work is in the readouts of the networks.
     """
     half = LANES // 2
     n_halves = -(-len(genomes) // half)

@@ -23,9 +23,9 @@ _MOST_STEPS_A_ROW, _LEAST_MOST_STEPS = 1000, 100_000
 _MAX_ROUNDS = 1000
 _MAX_COPIED_ROWS = 50_000
 
-# What single precision must reach, else the native solver goes on: a violation of twice tol, or of the first where tol
-# is smaller; and a gap of the second, relative to the primal objective, which bounds what is lost, or one at which the
-# native solver would stop. Nine of ten problems with C up to 100 pass, and fewer the larger C is.
+# What single precision must reach, else the native solver takes over: a violation of twice tol, or of the first where
+# tol is smaller; and a gap of the second, relative to the primal objective, which bounds what is lost, or one at which
+# the native solver would stop. Nine of ten problems with C up to 100 pass, and fewer the larger C is.
 _ACCEPTED_VIOLATION = 1e-3
 _ACCEPTED_GAP = 1e-2
 
@@ -101,7 +101,7 @@ def solve(
     tol : float
         Largest violation of the optimality conditions (LIBSVM's rule), > 0.
     max_iter : int
-        Most steps of the native solver a target; -1 for a thousand a row, 100,000 at least.
+        Most steps of the native solver for each target; -1 for a thousand per row, 100,000 at least.
     solver : {"auto", "native", "thundersvm"}
         "auto" is "native". ThunderSVM knows only bounds that are whole multiples of the smallest one of their class.
         Where its single precision is not enough, the native solver finishes its work.
@@ -124,7 +124,7 @@ def solve(
     Warns
     -----
     SolverWarning
-        ThunderSVM could not train on some target or did not reach the optimum; the native solver went on from there.
+        ThunderSVM could not train on some target or did not reach the optimum; the native solver continued from there.
     """
     return solve_targets(
         X, target, lower, upper, Kernel(kernel, float(gamma), float(coef0), int(degree)), epsilon=epsilon, tol=tol,
@@ -175,7 +175,7 @@ def solve_each(X, problems, kernel, *, epsilon, tol, max_iter, solver, cache_siz
     if reasons and warn:
         warnings.warn(
             f"ThunderSVM did not reach the optimum of {len(reasons)} of {len(problems)} problem(s) and the native "
-            f"solver went on from there: {reasons[0]}",
+            f"solver continued from there: {reasons[0]}",
             SolverWarning,
             stacklevel=3,
         )
@@ -210,7 +210,7 @@ def _train_thundersvm(X, target, lower, upper, kernel, **options):
     regression = bool(np.any((lower < 0.0) & (upper > 0.0)))
     kind = np.zeros(len(used), dtype=np.intp) if regression else (target > 0.0).astype(np.intp)
     C = [float(bound[kind == k].min()) for k in range(kind.max() + 1)]
-    # The library knows one bound a class, so a row of weight 3 is given three times.
+    # The library knows one bound per class, so a row of weight 3 is given three times.
     copies = np.rint(bound / np.take(C, kind))
     if np.any(np.abs(copies * np.take(C, kind) - bound) > 1e-9 * bound) or copies.sum() > _MAX_COPIED_ROWS:
         raise ValueError(

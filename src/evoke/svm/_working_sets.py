@@ -74,7 +74,7 @@ class WorkingSets:
                 residual = target - self._function(np.arange(n), np.arange(n), beta)
 
     def _certify(self, target, lower, upper, epsilon, tol, beta):
-        # a row at a time, each once: there is nothing to keep
+        # each row is computed once: nothing is worth keeping
         machine = Machine(self.X, self.kernel, 0)
         return machine.certify(target, lower, upper, epsilon, tol, beta), machine.resolution()
 
