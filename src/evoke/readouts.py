@@ -10,12 +10,11 @@ from numpy.typing import NDArray
 
 from evoke._core import readout as core_readout
 from evoke._core.kernel import Kernel, decide
+from evoke._validation.arrays import FloatArray
 from evoke.persistence.values import register
 from evoke.svm._solve import solve_targets
 
 __all__ = ["FittedReadout", "LSSVMReadout", "PinvReadout", "Readout", "SVMReadout"]
-
-FloatArray = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

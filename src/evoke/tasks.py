@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from evoke._validation.arrays import check_dimensions, to_finite
+from evoke._validation.arrays import FloatArray, check_dimensions, to_finite
 from evoke._validation.errors import ParameterError, refusal
 from evoke._validation.parameters import (
     check_integer,
@@ -33,7 +33,6 @@ __all__ = [
     "superimposed_sines",
 ]
 
-FloatArray = NDArray[np.float64]
 
 INPUT_SYMBOLS = "Sabc"
 TARGET_SYMBOLS = "abcT"

@@ -1,11 +1,7 @@
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from evoke._core.lstm import Network
-
-FloatArray = NDArray[np.float64]
+from evoke._validation.arrays import FloatArray
 
 def run_free(
     network: Network, x: FloatArray, state: FloatArray, feedback_scale: float, readout: Any

@@ -1,7 +1,5 @@
-import numpy as np
-from numpy.typing import NDArray
 
-FloatArray = NDArray[np.float64]
+from evoke._validation.arrays import FloatArray
 
 KERNELS: tuple[str, ...]
 

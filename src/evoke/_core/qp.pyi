@@ -1,11 +1,7 @@
 from typing import NamedTuple
 
-import numpy as np
-from numpy.typing import NDArray
-
 from evoke._core.kernel import Kernel
-
-FloatArray = NDArray[np.float64]
+from evoke._validation.arrays import FloatArray
 
 class Certificate(NamedTuple):
     bias: float

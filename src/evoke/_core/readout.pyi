@@ -1,9 +1,6 @@
 from typing import Any, NamedTuple
 
-import numpy as np
-from numpy.typing import NDArray
-
-FloatArray = NDArray[np.float64]
+from evoke._validation.arrays import FloatArray
 
 READOUTS: tuple[str, ...]
 

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from evoke._validation.arrays import FloatArray
 from evoke.cli.errors import print_text
 from evoke.cli.paths import write
 
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Format", "Table", "check_writable", "quoted", "read_table", "some", "write_table"]
 
-FloatArray = np.ndarray[Any, np.dtype[np.float64]]
 
 _MOST_SHOWN = 5  # rows and columns that a message names
 _HINT_TIMES = "give the elapsed time as a number, or"

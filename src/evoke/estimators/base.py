@@ -7,8 +7,6 @@ from collections.abc import Callable
 from operator import attrgetter
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
 from sklearn import get_config
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
@@ -17,6 +15,7 @@ from evoke._core import evaluate as core_evaluate
 from evoke._core import kernel, lstm
 from evoke._core import readout as core_readout
 from evoke._core.kernel import Kernel
+from evoke._validation.arrays import FloatArray
 from evoke._validation.parameters import (
     check_callbacks,
     check_choice,
@@ -43,8 +42,6 @@ from evoke.sequences.prefixes import Segments
 from evoke.svm._weights import weighted_C
 
 __all__ = ["BaseEvoke", "check_parameters", "learned"]
-
-FloatArray = NDArray[np.float64]
 
 
 class learned:

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from evoke._core import free_run, lstm
 from evoke._core.lstm import Network
+from evoke._validation.arrays import FloatArray
 from evoke._validation.parameters import (
     check_choice,
     check_gate_bias,
@@ -26,8 +27,6 @@ from evoke.sequences.features import Features
 from evoke.sequences.series import Series, as_external, as_series, inputs_of
 
 __all__ = ["ClassifierModel", "FittedModel", "RegressorModel", "SequenceModel", "SeriesModel"]
-
-FloatArray = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-import numpy as np
 from numpy.typing import NDArray
 
+from evoke._validation.arrays import FloatArray
 from evoke.estimators.base import BaseEvoke
 from evoke.estimators.fitted import SequenceModel
 from evoke.estimators.split import Data
@@ -17,8 +17,6 @@ from evoke.sequences.containers import Sequences, Targets, as_sequences, as_targ
 from evoke.sequences.features import Features
 
 __all__ = ["SequenceEstimator"]
-
-FloatArray = NDArray[np.float64]
 
 
 class Given(NamedTuple):

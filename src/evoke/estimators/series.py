@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import numpy as np
-from numpy.typing import NDArray
-
+from evoke._validation.arrays import FloatArray
 from evoke.estimators.base import BaseEvoke, learned
 from evoke.estimators.fitted import SeriesModel
 from evoke.estimators.split import rows_after_washout
@@ -14,8 +12,6 @@ from evoke.sequences.containers import Targets
 from evoke.sequences.series import Series
 
 __all__ = ["SeriesEstimator"]
-
-FloatArray = NDArray[np.float64]
 
 
 class SeriesEstimator(BaseEvoke, auto_wrap_output_keys=None):  # type: ignore[call-arg]

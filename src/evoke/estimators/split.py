@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from evoke._validation.arrays import FloatArray
 from evoke._validation.parameters import check_fraction
 from evoke.evolution.problem import Points, merge_points
 from evoke.sequences.containers import Sequences, Targets
@@ -16,7 +17,6 @@ from evoke.sequences.prefixes import Segments
 
 __all__ = ["Data", "Split", "divide", "rows_after_washout"]
 
-FloatArray = NDArray[np.float64]
 Rows = NDArray[np.int64]
 
 # The core's targets (n_rows, n_outputs) from the user's: (targets, sequences, name)

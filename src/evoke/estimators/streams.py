@@ -8,14 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evoke._core import lstm
-from evoke._validation.arrays import to_array
+from evoke._validation.arrays import FloatArray, to_array
 from evoke.estimators.fitted import ClassifierModel, SequenceModel, SeriesModel
 from evoke.sequences.containers import as_sequences
 from evoke.sequences.features import one_row
 
 __all__ = ["ClassifierStream", "SeriesStream", "Stream"]
-
-FloatArray = NDArray[np.float64]
 
 
 class Stream:

@@ -8,13 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from evoke._validation.arrays import is_text, missing, to_array, to_float
+from evoke._validation.arrays import FloatArray, is_text, missing, to_array, to_float
 from evoke.sequences.containers import Sequences, Targets, as_targets
 from evoke.svm._weights import class_weights
 
 __all__ = ["Labels", "check_labels_to_score", "encode_values", "real_values", "with_weights"]
-
-FloatArray = NDArray[np.float64]
 
 
 class Labels:

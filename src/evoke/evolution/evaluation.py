@@ -6,17 +6,15 @@ from dataclasses import replace
 from threading import Lock
 
 import numpy as np
-from numpy.typing import NDArray
 
 from evoke._core import evaluate as core_evaluate
 from evoke._core import free_run, lstm
 from evoke._core.dispatch import LANES
+from evoke._validation.arrays import FloatArray
 from evoke.evolution.problem import Objective, Points, Problem
 from evoke.readouts import FittedReadout
 
 __all__ = ["WorkQueue", "activations", "evaluate", "fit_readout"]
-
-FloatArray = NDArray[np.float64]
 
 
 class WorkQueue:

@@ -13,12 +13,11 @@ from numpy.typing import NDArray
 
 from evoke._core.kernel import Kernel
 from evoke._core.lstm import Network
+from evoke._validation.arrays import FloatArray
 from evoke.readouts import Readout
 from evoke.sequences.prefixes import Segments
 
 __all__ = ["FreeRun", "Objective", "Points", "Problem", "merge_points"]
-
-FloatArray = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

@@ -11,16 +11,15 @@ from typing import Any
 import numpy as np
 from joblib import Parallel, delayed
 from joblib.parallel import LokyBackend, MultiprocessingBackend, get_active_backend
-from numpy.typing import NDArray
 
 from evoke._core.dispatch import LANES
+from evoke._validation.arrays import FloatArray
 from evoke.evolution.evaluation import WorkQueue, evaluate
 from evoke.evolution.problem import Problem
 from evoke.exceptions import WorkerLostError
 
 __all__ = ["evaluator", "in_threads", "slices", "spread"]
 
-FloatArray = NDArray[np.float64]
 
 # How often work is tried whose workers die. It is a pure function: to do it again is safe.
 TRIES = 3

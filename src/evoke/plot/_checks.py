@@ -6,14 +6,11 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from evoke._validation.arrays import to_array, to_float
+from evoke._validation.arrays import FloatArray, to_array, to_float
 from evoke._validation.errors import ParameterError, refusal
 
 __all__ = ["FloatArray", "check_forecaster", "check_results", "output_names", "to_columns", "to_floats"]
-
-FloatArray = NDArray[np.float64]
 
 
 def to_floats(name: str, values: Any, n_dimensions: int) -> FloatArray:

@@ -6,16 +6,14 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 
+from evoke._validation.arrays import FloatArray
 from evoke._validation.errors import refusal
 
 __all__ = ["Features", "as_frames", "one_row"]
-
-FloatArray = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,13 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from evoke._validation.arrays import shape_of, to_array
+from evoke._validation.arrays import FloatArray, shape_of, to_array
 from evoke.sequences.containers import Sequences, as_sequences
 from evoke.sequences.prefixes import Segments
 
 __all__ = ["Series", "as_external", "as_series", "inputs_of", "segments_with_free_ends"]
-
-FloatArray = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
