@@ -11,8 +11,10 @@ from numpy.typing import NDArray
 from evoke._core import readout as core_readout
 from evoke._core.kernel import Kernel, decide
 from evoke._validation.arrays import FloatArray
+from evoke._validation.errors import refusal
+from evoke._validation.parameters import check_flag, check_not_negative, check_positive
 from evoke.persistence.values import register
-from evoke.svm._solve import solve_targets
+from evoke.svm._solve import check_stopping, solve_targets
 
 __all__ = ["FittedReadout", "LSSVMReadout", "PinvReadout", "Readout", "SVMReadout"]
 
@@ -131,6 +133,13 @@ class SVMReadout:
 
     name = "svm"
 
+    def __post_init__(self) -> None:
+        _check_kernel(self.kernel)
+        check_positive("C", self.C)
+        check_not_negative("epsilon", self.epsilon)
+        check_stopping(self.tol, self.max_iter, self.solver)
+        check_flag("regression", self.regression)
+
     @property
     def fused(self) -> bool:
         return self.solver in ("auto", "native")
@@ -168,6 +177,10 @@ class LSSVMReadout:
     name = "lssvm"
     fused = True
 
+    def __post_init__(self) -> None:
+        _check_kernel(self.kernel)
+        check_positive("C", self.C)
+
     def fit(self, phi: FloatArray, targets: FloatArray, weights: FloatArray, *, warn: bool = True) -> FittedReadout:
         return _fit_in_core(self, self.kernel, phi, targets, weights)
 
@@ -182,8 +195,17 @@ class PinvReadout:
     name = "pinv"
     fused = True
 
+    def __post_init__(self) -> None:
+        check_flag("bias", self.bias)
+        check_not_negative("rcond", self.rcond)
+
     def fit(self, phi: FloatArray, targets: FloatArray, weights: FloatArray, *, warn: bool = True) -> FittedReadout:
         return _fit_in_core(self, Kernel("linear", 1.0, 0.0, 1), phi, targets, weights)
+
+
+def _check_kernel(kernel: Any) -> None:
+    if not isinstance(kernel, Kernel):
+        raise refusal("kernel", "be a Kernel", kernel)
 
 
 def _fit_in_core(

@@ -42,7 +42,7 @@ def test_genomes_of_another_kind_are_refused(genome):
 def test_unknown_cells_and_missing_biases_are_refused():
     with pytest.raises(ValueError, match=r"cell must be one of \('lstm', 'evolino'\), got 'gru'"):
         Network(np.zeros((2, 12)), "gru")
-    with pytest.raises(ValueError, match="values to unpack"):
+    with pytest.raises(ValueError, match="gate_bias must be three finite numbers"):
         Network(np.zeros((2, 12)), "lstm", (0.0, 1.0))
 
 

@@ -8,7 +8,7 @@ from libc.string cimport memcpy, memset
 import numpy as np
 
 from evoke._core.dispatch cimport LANES, LANES_SINGLE, PACK_BYTES, aligned, evk_network, functions, whole_packs
-from evoke._validation.parameters import check_choice
+from evoke._validation.parameters import check_choice, check_gate_bias
 
 cdef enum:
     STEPS_BETWEEN_SIGNALS = 32768
@@ -42,7 +42,7 @@ cdef class Network:
         check_choice("cell", cell, CELLS)
         self.genome = genome
         self.c.n_cells, self.c.n_inputs, self.c.cell = n_cells, n_columns // 4 - n_cells, CELLS.index(cell)
-        self.c.input_bias, self.c.forget_bias, self.c.output_bias = gate_bias
+        self.c.input_bias, self.c.forget_bias, self.c.output_bias = check_gate_bias(gate_bias)
 
     @property
     def cell(self):

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evoke._validation.arrays import FloatArray
+from evoke._validation.errors import shown
 from evoke._validation.parameters import check_fraction
 from evoke.evolution.problem import Points, merge_points
 from evoke.sequences.containers import Sequences, Targets
@@ -147,6 +148,6 @@ def rows_after_washout(X: Sequences, washout: int, name: str) -> Rows:
     if short.any():
         i = int(np.argmax(short))
         which = name if X.container == "2d" else f"{name}[{i}]"
-        raise ValueError(f"washout={washout} leaves nothing of {which}, which has {X.lengths[i]} steps")
+        raise ValueError(f"washout={shown(washout)} leaves nothing of {which}, which has {X.lengths[i]} steps")
     step = np.arange(len(X.rows)) - np.repeat(X.offsets[:-1], X.lengths)
     return np.flatnonzero(step >= washout)

@@ -26,11 +26,11 @@ from evoke._validation.parameters import (
 from evoke.metrics import r_squared
 from evoke.persistence.checks import check_flags, check_values
 from evoke.persistence.model import Persistent
+from evoke.svm._solve import check_stopping
 from evoke.svm._weights import check_weights
 
 _FLOAT64 = np.dtype(np.float64)
 
-SOLVERS = ("auto", "native", "thundersvm")
 
 
 def check_gamma(value):
@@ -156,10 +156,7 @@ class IterativeMachine(KernelMachine):
     _fitted = KernelMachine._fitted | {"n_support_", "n_iter_", "dual_gap_", "fit_status_"}
 
     def _check_solver(self):
-        check_positive("tol", self.tol)
-        check_choice("solver", self.solver, SOLVERS)
-        check_integer("max_iter", self.max_iter, 1, INT32_MAX, other=-1)
-        check_positive("cache_size", self.cache_size)
+        check_stopping(self.tol, self.max_iter, self.solver, self.cache_size)
 
     def _solver(self):
         return {

@@ -11,10 +11,21 @@ from numpy.typing import NDArray
 
 from evoke._core.kernel import Kernel
 from evoke._core.qp import Certificate, Machine
+from evoke._validation.arrays import check_dimensions, check_shape, to_finite
+from evoke._validation.parameters import (
+    INT32_MAX,
+    check_choice,
+    check_flag,
+    check_integer,
+    check_not_negative,
+    check_positive,
+)
 from evoke.exceptions import SolverWarning
 from evoke.svm._working_sets import MANY_ROWS, WorkingSets
 
-__all__ = ["Solution", "check_kernel_range", "solve", "solve_each"]
+__all__ = ["SOLVERS", "Solution", "check_kernel_range", "check_stopping", "solve", "solve_each", "solve_targets"]
+
+SOLVERS = ("auto", "native", "thundersvm")
 
 # What max_iter=-1 stands for: a hundred times what solvable problems were seen to need, yet an end within a second for
 # few rows, where hopeless problems are common.
@@ -88,9 +99,9 @@ def solve(
 
     Parameters
     ----------
-    X : C-ordered float64 ndarray of shape (n, d)
+    X : array_like of shape (n, d)
         Finite rows, n >= 1.
-    target, lower, upper : float64 ndarray of shape (n_targets, n) or (n,)
+    target, lower, upper : array_like of shape (n_targets, n) or (n,)
         ``lower <= 0 <= upper``, finite; boxes are broadcast over the targets.
     kernel : {"linear", "poly", "rbf"}
         ``x @ z``, ``(gamma * x @ z + coef0) ** degree`` or ``exp(-gamma * |x - z|**2)``.
@@ -116,8 +127,11 @@ def solve(
 
     Raises
     ------
+    ParameterError
+        A parameter is of a value or type that it cannot have.
     ValueError
-        The kernel overflows on X, or ThunderSVM cannot have these boxes.
+        An array is not finite or of the wrong shape, a box leaves out zero, the kernel overflows on X, or ThunderSVM
+        cannot have these boxes.
     ThunderSVMError
         The library cannot be found or loaded.
 
@@ -126,10 +140,35 @@ def solve(
     SolverWarning
         ThunderSVM could not train on some target or did not reach the optimum; the native solver continued from there.
     """
+    of_kernel = Kernel(kernel, gamma, coef0, degree)
+    epsilon = check_not_negative("epsilon", epsilon)
+    check_stopping(tol, max_iter, solver, cache_size)
+    check_flag("warn", warn)
+    X = np.ascontiguousarray(to_finite(X, "X"))
+    check_shape(X, "X", (None, None))
+    if X.size == 0:
+        raise ValueError(f"X must have a row and a column, got shape {X.shape}")
+    arrays = []
+    for name, value in ("target", target), ("lower", lower), ("upper", upper):
+        array = to_finite(value, name)
+        check_dimensions(array, name, (1, 2))
+        check_shape(array, name, (*array.shape[:-1], len(X)))
+        arrays.append(array)
+    for name, array, outside in ("lower", arrays[1], arrays[1] > 0), ("upper", arrays[2], arrays[2] < 0):
+        if outside.any():
+            raise ValueError(f"{name} holds {array[outside][0]}, but lower <= 0 <= upper must hold")
     return solve_targets(
-        X, target, lower, upper, Kernel(kernel, float(gamma), float(coef0), int(degree)), epsilon=epsilon, tol=tol,
-        max_iter=max_iter, solver=solver, cache_size=cache_size, warn=warn,
+        X, arrays[0], arrays[1], arrays[2], of_kernel, epsilon=epsilon, tol=tol, max_iter=max_iter, solver=solver,
+        cache_size=cache_size, warn=warn,
     )  # fmt: skip
+
+
+def check_stopping(tol, max_iter, solver, cache_size=200):
+    """The parameters of the solver that all machines have."""
+    check_positive("tol", tol)
+    check_choice("solver", solver, SOLVERS)
+    check_integer("max_iter", max_iter, 1, INT32_MAX, other=-1)
+    check_positive("cache_size", cache_size)
 
 
 def solve_targets(X, target, lower, upper, kernel, **options) -> Solution:

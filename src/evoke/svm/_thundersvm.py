@@ -15,6 +15,7 @@ import os
 import sys
 import threading
 from importlib import metadata
+from typing import NamedTuple
 
 import numpy as np
 from numpy.ctypeslib import ndpointer
@@ -286,33 +287,42 @@ def train(
         order = np.argsort(-target, kind="stable")
         size = np.where(target < 0, *map(float, pair))
 
-    rows, gamma, coef0, unit = _scaled(X, kernel, float(gamma), degree, float(coef0))
+    scaled = _scaled(X, kernel, float(gamma), degree, float(coef0))
     # The library optimises a power of two of rows at a time, and two of three is too few to get anywhere: let it have
     # every row twice, with half the bound each.
     copies = 2 if len(order) == 3 and not regression else 1
     order = np.repeat(order, copies)
     # Coefficients scale with the inverse of the kernel, and so does their box.
-    largest = max(pair) * unit / copies
-    smallest = min(pair) * unit / copies
+    largest = max(pair) * scaled.unit / copies
+    smallest = min(pair) * scaled.unit / copies
     weights = np.array([pair[1], pair[0]]) / max(pair)
     if not (_FLOAT32.tiny <= smallest and largest <= _FLOAT32.max and weights.min() >= _FLOAT32.tiny):
         raise ThunderSVMError(
-            f"C={C!r} with kernel values up to {unit:.3g} is outside of the range of single precision that "
+            f"C={C!r} with kernel values up to {scaled.unit:.3g} is outside of the range of single precision that "
             "ThunderSVM works in; use the native solver"
         )
     support, coefficients = _fit(
         _open(*_locate()),
-        rows[order].astype(np.float32),
+        scaled.rows[order].astype(np.float32),
         target[order].astype(np.float32),
         _EPSILON_SVR if regression else _C_SVC,
         _KERNELS[kernel],
-        (degree, gamma, coef0, largest, epsilon, tol, max_iter, n_cores, gpu_id),
+        (degree, scaled.gamma, scaled.coef0, largest, epsilon, tol, max_iter, n_cores, gpu_id),
         weights.astype(np.float32) if pair[0] != pair[1] else np.empty(0, np.float32),
     )
     # In units of the C that the library was given, so that a coefficient at its bound is at ours to the last bit.
     coefficients *= max(pair) / copies / float(np.float32(largest))
     beta = np.bincount(order[support], coefficients, minlength=len(target))
     return _feasible(beta, size, None if regression else target)
+
+
+class _Scaled(NamedTuple):
+    """Rows and the parameters of the kernel, whose values are those of the kernel before divided by `unit`."""
+
+    rows: np.ndarray
+    gamma: float
+    coef0: float
+    unit: float
 
 
 def _scaled(X, kernel, gamma, degree, coef0):
@@ -338,7 +348,8 @@ def _scaled(X, kernel, gamma, degree, coef0):
                 f"of the rows is {gamma:.3g}, above {_MAX_SCALED_GAMMA:.3g}; use the native solver"
             )
     # A smaller gamma means a constant kernel as much as the smallest, and zero must not reach the library.
-    return X / radius, min(max(gamma, float(_FLOAT32.tiny)), float(_FLOAT32.max)), coef0, unit
+    gamma = min(max(gamma, float(_FLOAT32.tiny)), float(_FLOAT32.max))
+    return _Scaled(X / radius, gamma, coef0, unit)
 
 
 def _fit(library, X, y, svm_type, kernel, parameters, weights):

@@ -1,0 +1,165 @@
+"""One family of checks: each parameter of each public name is given what it cannot be.
+
+What refuses it must be a ParameterError that begins with the parameter's name, says what it must be and what it got;
+and the same mistake must be met with the same words by everyone who has a parameter of that name.
+"""
+
+import inspect
+import re
+import warnings
+from collections import defaultdict
+
+import numpy as np
+import pytest
+
+from evoke import callbacks, estimators, lstm, readouts, reproduce, svm, tasks
+from evoke._core.kernel import Kernel
+from evoke._core.lstm import Network
+from evoke.esp import ESP
+from evoke.exceptions import ParameterError
+
+STRINGS, LABELS = tasks.anbncn(range(1, 3))
+SERIES = tasks.superimposed_sines(2, 40)
+ROWS = np.random.default_rng(0).standard_normal((12, 2))
+SIGNS = np.where(ROWS[:, 0] > 0, 1, -1)
+TINY = {"n_cells": 2, "n_generations": 1, "subpopulation_size": 4, "n_trials": 1, "random_state": 0}
+
+
+def fitted(estimator, *data):
+    """A call that fits the estimator with these parameters."""
+    return lambda **parameters: estimator(**parameters).fit(*data)
+
+
+def solve(**parameters):
+    settings = {"kernel": "rbf", "gamma": 1.0, "coef0": 0.0, "degree": 3, "epsilon": 0.0, "tol": 1e-3, "max_iter": 100,
+                "solver": "native"}  # fmt: skip
+    return svm.solve(ROWS, SIGNS * 1.0, -np.ones(12), np.ones(12), **(settings | parameters))
+
+
+def signature(function, without=()):
+    return [name for name in inspect.signature(function).parameters if name not in without]
+
+
+def tiny(estimator, *data):
+    return lambda **parameters: estimator(**(TINY | parameters)).fit(*data)
+
+
+# who: (the call, the parameters that it is given wrong)
+TAKERS = {
+    "EvokeClassifier": (tiny(estimators.EvokeClassifier, STRINGS, LABELS), signature(estimators.EvokeClassifier)),
+    "EvokeRegressor": (tiny(estimators.EvokeRegressor, ROWS, ROWS), signature(estimators.EvokeRegressor)),
+    "EvokeForecaster": (tiny(estimators.EvokeForecaster, SERIES), signature(estimators.EvokeForecaster)),
+    **{
+        machine.__name__: (fitted(machine, ROWS, SIGNS), signature(machine))
+        for machine in (svm.SVC, svm.SVR, svm.LSSVC, svm.LSSVR)
+    },
+    "solve": (solve, signature(svm.solve, {"X", "target", "lower", "upper"})),
+    "ESP": (lambda **parameters: ESP(**({"lengths": [2, 2]} | parameters)), signature(ESP, {"lengths"})),
+    "forward": (
+        lambda **parameters: lstm.forward(np.zeros((1, 12)), [ROWS], **parameters),
+        ["cell", "gate_bias", "return_state"],
+    ),
+    "Kernel": (lambda kernel="rbf", **parameters: Kernel(kernel, **parameters), ["kernel", "gamma", "coef0", "degree"]),
+    "Network": (lambda **parameters: Network(np.zeros((1, 12)), **parameters), ["cell", "gate_bias"]),
+    "SVMReadout": (readouts.SVMReadout, signature(readouts.SVMReadout)),
+    "LSSVMReadout": (readouts.LSSVMReadout, signature(readouts.LSSVMReadout)),
+    "PinvReadout": (readouts.PinvReadout, signature(readouts.PinvReadout)),
+    "Checkpoint": (
+        lambda **parameters: callbacks.Checkpoint(**({"path": "run.evk"} | parameters)),
+        signature(callbacks.Checkpoint),
+    ),
+    "EarlyStopping": (
+        lambda **parameters: callbacks.EarlyStopping(**({"patience": 3, "target": 0.0} | parameters)),
+        signature(callbacks.EarlyStopping),
+    ),
+    "HistoryLog": (callbacks.HistoryLog, signature(callbacks.HistoryLog)),
+    "superimposed_sines": (tasks.superimposed_sines, signature(tasks.superimposed_sines)),
+    "mackey_glass": (
+        lambda **parameters: tasks.mackey_glass(**({"n_steps": 3, "n_discard": 1} | parameters)),
+        signature(tasks.mackey_glass),
+    ),
+    "linear_window": (
+        lambda **parameters: tasks.linear_window(SERIES, **({"n_train": 30, "n_test": 5, "order": 3} | parameters)),
+        signature(tasks.linear_window, {"series"}),
+    ),
+    "anbncn_accepts": (lambda n: tasks.anbncn_accepts(None, n), ["n"]),
+    "anbncn_accepted": (lambda test_max: tasks.anbncn_accepted(None, test_max), ["test_max"]),
+    "anbncn_margins": (lambda test_max: tasks.anbncn_margins(None, test_max), ["test_max"]),
+    "run_anbncn": (
+        lambda **parameters: reproduce.run_anbncn(**({"seed": 0, "n_max": 2, "n_generations": 1} | parameters)),
+        signature(reproduce.run_anbncn),
+    ),
+    "run_sines": (
+        lambda **parameters: reproduce.run_sines(**({"seed": 0, "n_generations": 1} | parameters)),
+        signature(reproduce.run_sines),
+    ),
+}
+
+
+class Unshowable:
+    def __repr__(self):
+        raise RuntimeError
+
+
+NONSENSE = {
+    "text": "nonsense", "no text": "", "bytes": b"rbf", "nan": float("nan"), "infinite": float("inf"), "below": -7.5,
+    "beyond": 10**400, "none": None, "list": [], "dict": {"a": 1}, "array": np.zeros((2, 2)), "object": object(),
+    "unshowable": Unshowable(), "type": int, "complex": 1 + 2j,
+}  # fmt: skip
+
+# Whether these can be depends on the data, which the message names as well.
+OF_DATA = {("class_weight", "dict"), ("washout", "beyond")}
+
+# Parameters that may be more, or something else, than those of the same name elsewhere.
+OF_ANOTHER_KIND = {
+    **dict.fromkeys([("SVC", "gamma"), ("SVR", "gamma"), ("LSSVC", "gamma"), ("LSSVR", "gamma")], "number or rule"),
+    **dict.fromkeys([("SVMReadout", "kernel"), ("LSSVMReadout", "kernel")], "object"),
+    ("ESP", "weight_range"): "number or list",
+}
+
+CASES = [(who, name, what) for who, (_, names) in TAKERS.items() for name in names for what in NONSENSE]
+
+
+def refused(who, name, what, tmp_path, monkeypatch):
+    """The error that one wrong parameter meets; None where it is taken."""
+    call, _ = TAKERS[who]
+    monkeypatch.chdir(tmp_path)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            call(**{name: NONSENSE[what]})
+        except Exception as error:
+            return error
+    return None
+
+
+@pytest.mark.parametrize("who", TAKERS)
+def test_a_refusal_names_the_parameter_and_the_value(who, tmp_path, monkeypatch):
+    refusals = 0
+    for name in TAKERS[who][1]:
+        for what in NONSENSE:
+            error = refused(who, name, what, tmp_path, monkeypatch)
+            if error is None:
+                continue
+            refusals += 1
+            if (name, what) in OF_DATA:
+                assert isinstance(error, ValueError)
+                assert str(error).startswith(name)
+            else:
+                assert type(error) is ParameterError, (name, what, repr(error))
+                assert re.match(rf"{name}\b.* must .+, got .+", str(error)), (name, what, str(error))
+            assert "\n" not in str(error)
+            assert len(str(error)) < 300
+    assert refusals >= 5 * len(TAKERS[who][1])
+
+
+def test_the_same_mistake_has_the_same_words(tmp_path, monkeypatch):
+    words = defaultdict(lambda: defaultdict(list))
+    for who, name, what in CASES:
+        error = refused(who, name, what, tmp_path, monkeypatch)
+        if error is not None and (name, what) not in OF_DATA:
+            # the most that makes sense differs: a string is made of steps, which are kept, but is accepted one by one
+            said = re.sub(r"0x[0-9a-f]+|at most \d+", "", str(error))
+            words[name, OF_ANOTHER_KIND.get((who, name)), what][said].append(who)
+    different = {mistake: dict(said) for mistake, said in words.items() if len(said) > 1}
+    assert not different
