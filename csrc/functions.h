@@ -4,8 +4,10 @@
 
 #include "gram.h"
 #include "linalg.h"
+#include "loo.h"
 #include "lstm.h"
 #include "poll.h"
+#include "pool.h"
 #include "qp.h"
 
 /* One line per function: X(return type, name, parameters). Those that take a poll return -1 where it ended them. */
@@ -33,6 +35,7 @@
     X(void, gram_row, \
       (const evk_kernel *kernel, const evk_columns *x, size_t begin, size_t end, const double *z, size_t z_stride, \
        double *row)) \
+    X(void, gram_of_distances, (const double *distances, size_t n, size_t ld, double gamma, double *kernel)) \
     X(int, gram_fill, (evk_gram * gram, evk_poll * poll)) \
     X(void, gram_diagonal, (evk_gram * gram)) \
     X(void, decide, \
@@ -45,10 +48,15 @@
       (const evk_kernel *kernel, const evk_columns *sv, const double *coef, const double *bias, size_t n_outputs, \
        const double *z, size_t z_stride, double *row, double *decisions)) \
     X(ptrdiff_t, cholesky, (double *a, size_t n, size_t ld, evk_poll *poll)) \
+    X(ptrdiff_t, cholesky_inverse, (double *a, size_t n, size_t ld, size_t stride, evk_poll *poll)) \
     X(void, cholesky_solve, (const double *u, size_t n, size_t ld, double *b)) \
     X(ptrdiff_t, pinv, \
       (double *columns, size_t n, size_t d, double *targets, size_t n_targets, double rcond, double *work, \
        double *weights, evk_poll *poll)) \
+    X(int, loo, (const evk_loo *loo, evk_poll *poll)) \
+    X(void, pool_add, (const evk_pool *pool, size_t t, const double *before, const double *phi)) \
+    X(void, pool_end, (const evk_pool *pool, const double *phi)) \
+    X(size_t, standardise, (double *columns, size_t n, size_t d, size_t ld, double *mean, double *inverse)) \
     X(void, qp_begin, (evk_qp * qp)) \
     X(int, qp_run, (evk_qp * qp, int64_t budget)) \
     X(void, qp_certify, (evk_qp * qp))

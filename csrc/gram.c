@@ -47,7 +47,7 @@ EVK_INLINE void pairwise(int kind, const evk_kernel *kernel, size_t n_packs, con
     for (size_t h = 0; h < d; h++, x += stride, z += z_stride)
         for (size_t k = 0; k < n_packs; k++) {
             const pk value = pk_load(x + k * EVK_LANES);
-            if (kind == EVK_RBF) {
+            if (kind == EVK_RBF || kind == EVK_DISTANCE) {
                 const pk difference = pk_sub(value, pk_set1(*z));
                 sum[k] = pk_fma(difference, difference, sum[k]);
             } else
@@ -77,6 +77,9 @@ void EVK_FN(gram_row)(const evk_kernel *kernel, const evk_columns *x, size_t beg
         return;
     case EVK_POLY:
         row_of(EVK_POLY, kernel, x, begin, end, z, z_stride, row);
+        return;
+    case EVK_DISTANCE:
+        row_of(EVK_DISTANCE, kernel, x, begin, end, z, z_stride, row);
         return;
     default:
         row_of(EVK_LINEAR, kernel, x, begin, end, z, z_stride, row);
@@ -111,6 +114,14 @@ int EVK_FN(gram_fill)(evk_gram *gram, evk_poll *poll)
         gram->diagonal[j] = 0.0;
     gram->n_computed = (int64_t)x->n;
     return 0;
+}
+
+/* The Gaussian kernel of squared distances [n][ld], in the packs on and right of the diagonal. */
+void EVK_FN(gram_of_distances)(const double *distances, size_t n, size_t ld, double gamma, double *kernel)
+{
+    for (size_t i = 0; i < n; i++)
+        for (size_t j = i * ld + i / EVK_LANES * EVK_LANES; j < (i + 1) * ld; j += EVK_LANES)
+            pk_store(kernel + j, pk_exp(pk_mul(pk_set1(-gamma), pk_load(distances + j))));
 }
 
 /* The diagonal alone, for rows on demand. */

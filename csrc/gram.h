@@ -7,9 +7,9 @@
 
 #include "status.h"
 
-typedef enum evk_kernel_kind { EVK_LINEAR = 0, EVK_POLY = 1, EVK_RBF = 2 } evk_kernel_kind;
+typedef enum evk_kernel_kind { EVK_LINEAR = 0, EVK_POLY = 1, EVK_RBF = 2, EVK_DISTANCE = 3 } evk_kernel_kind;
 
-/* linear: x.z   poly: (gamma x.z + coef0)^degree   rbf: exp(-gamma |x - z|^2) */
+/* linear: x.z   poly: (gamma x.z + coef0)^degree   rbf: exp(-gamma |x - z|^2)   distance: |x - z|^2 */
 typedef struct evk_kernel {
     int32_t kind, degree;
     double gamma, coef0;

@@ -38,54 +38,96 @@ static inline __attribute__((always_inline)) void subtract_products(double *a, s
             pk_store(a + (i0 + r) * ld + j + p * EVK_LANES, sums[r][p]);
 }
 
-/* Rows i0 to i0 + rows of the factor, from those above. Returns how many have a positive pivot, until the first that has
- * not. */
-static size_t factor_rows(double *a, size_t ld, size_t i0, size_t rows)
+/* Columns j to end, in whole packs, of a block of rows: what the rows above give them. */
+EVK_INLINE void update_rows(double *a, size_t ld, size_t i0, size_t rows, size_t begin, size_t end)
 {
-    size_t j = i0 / EVK_LANES * EVK_LANES;
+    size_t j = begin;
     if (rows == BLOCK_ROWS) {
-        for (; j + BLOCK_PACKS * EVK_LANES <= ld; j += BLOCK_PACKS * EVK_LANES)
+        for (; j + BLOCK_PACKS * EVK_LANES <= end; j += BLOCK_PACKS * EVK_LANES)
             subtract_products(a, ld, i0, j, BLOCK_ROWS, BLOCK_PACKS);
-        for (; j < ld; j += EVK_LANES)
+        for (; j < end; j += EVK_LANES)
             subtract_products(a, ld, i0, j, BLOCK_ROWS, 1);
     } else
         for (size_t r = 0; r < rows; r++)
-            for (j = i0 / EVK_LANES * EVK_LANES; j < ld; j += EVK_LANES) {
+            for (j = begin; j < end; j += EVK_LANES) {
                 pk sum = pk_load(a + (i0 + r) * ld + j);
                 for (size_t k = 0; k < i0; k++)
                     sum = pk_fnma(pk_set1(a[k * ld + i0 + r]), pk_load(a + k * ld + j), sum);
                 pk_store(a + (i0 + r) * ld + j, sum);
             }
+}
+
+/* a -= factor b and a *= factor, in the packs from j to end */
+EVK_INLINE void subtract_row(double *a, double factor, const double *b, size_t j, size_t end)
+{
+    for (; j < end; j += EVK_LANES)
+        pk_store(a + j, pk_fnma(pk_set1(factor), pk_load(b + j), pk_load(a + j)));
+}
+EVK_INLINE void scale_row(double *a, double factor, size_t j, size_t end)
+{
+    for (; j < end; j += EVK_LANES)
+        pk_store(a + j, pk_mul(pk_set1(factor), pk_load(a + j)));
+}
+
+/* The end of the pack that holds the last of n columns. */
+EVK_INLINE size_t whole(size_t n) { return (n + EVK_LANES - 1) / EVK_LANES * EVK_LANES; }
+
+/* Rows i0 to i0 + rows of the factor, from those above. Returns how many have a positive pivot, until the first that has
+ * not. Beyond the ld columns of the matrix a row may have more, to `stride`: ld of a lower triangle that begins as the
+ * identity, and right-hand sides. */
+EVK_INLINE size_t factor_rows(double *a, size_t ld, size_t stride, size_t i0, size_t rows)
+{
+    const int more = stride > ld;
+    update_rows(a, stride, i0, rows, i0 / EVK_LANES * EVK_LANES, ld);
+    if (more) {
+        update_rows(a, stride, i0, rows, ld, ld + whole(i0));
+        update_rows(a, stride, i0, rows, 2 * ld, stride);
+    }
     for (size_t i = i0; i < i0 + rows; i++) {
-        double *row = a + i * ld;
+        double *row = a + i * stride;
         const size_t first = i / EVK_LANES * EVK_LANES;
         for (size_t k = i0; k < i; k++) {
-            const pk factor = pk_set1(a[k * ld + i]);
-            for (j = first; j < ld; j += EVK_LANES)
-                pk_store(row + j, pk_fnma(factor, pk_load(a + k * ld + j), pk_load(row + j)));
+            const double *above = a + k * stride;
+            subtract_row(row, above[i], above, first, ld);
+            if (more) {
+                subtract_row(row, above[i], above, ld, ld + whole(k + 1));
+                subtract_row(row, above[i], above, 2 * ld, stride);
+            }
         }
         if (!(row[i] > 0.0))
             return i - i0;
-        const pk scale = pk_set1(1.0 / sqrt(row[i]));
-        for (j = first; j < ld; j += EVK_LANES)
-            pk_store(row + j, pk_mul(scale, pk_load(row + j)));
+        const double scale = 1.0 / sqrt(row[i]);
+        scale_row(row, scale, first, ld);
+        if (more) {
+            scale_row(row, scale, ld, ld + whole(i + 1));
+            scale_row(row, scale, 2 * ld, stride);
+        }
     }
     return rows;
 }
 
-/* Upper triangle U with U'U = A in place of the upper triangle of A (row-major, ld whole packs, zero from n on); what
- * lies below the diagonal is undefined afterwards. Returns n, or the first row whose pivot is not positive. */
-ptrdiff_t EVK_FN(cholesky)(double *a, size_t n, size_t ld, evk_poll *poll)
+EVK_INLINE ptrdiff_t factor(double *a, size_t n, size_t ld, size_t stride, evk_poll *poll)
 {
     for (size_t i0 = 0; i0 < n; i0 += BLOCK_ROWS) {
         const size_t rows = n - i0 < BLOCK_ROWS ? n - i0 : BLOCK_ROWS;
-        if (evk_poll_ends(poll, (ld - i0) * i0 * rows))
+        if (evk_poll_ends(poll, (stride - i0) * i0 * rows))
             return -1;
-        const size_t good = factor_rows(a, ld, i0, rows);
+        const size_t good = factor_rows(a, ld, stride, i0, rows);
         if (good < rows)
             return (ptrdiff_t)(i0 + good);
     }
     return (ptrdiff_t)n;
+}
+
+/* Upper triangle U with U'U = A in place of the upper triangle of A (row-major, ld whole packs, zero from n on); what
+ * lies below the diagonal is undefined afterwards. Returns n, or the first row whose pivot is not positive. */
+ptrdiff_t EVK_FN(cholesky)(double *a, size_t n, size_t ld, evk_poll *poll) { return factor(a, n, ld, ld, poll); }
+
+/* The same for rows [A | I | B] of `stride` columns, whole packs each, with ld columns for A and for I: they become
+ * [U | inverse of U' | inverse of U' times B]. */
+ptrdiff_t EVK_FN(cholesky_inverse)(double *a, size_t n, size_t ld, size_t stride, evk_poll *poll)
+{
+    return factor(a, n, ld, stride, poll);
 }
 
 /* x with U'U x = b in place of b; ld entries, zero from n on. */

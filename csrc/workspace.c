@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "linalg.h"
+#include "loo.h"
 #include "pack.h"
 #include "qp.h"
 
@@ -83,4 +84,13 @@ size_t evk_pinv_work_size(size_t n, size_t d)
     if (too_many(n) || too_many(d))
         return 0;
     return product_plus(d, m + d, d);
+}
+
+size_t evk_loo_width(size_t n, size_t n_outputs) { return 2 * round_up(n) + round_up(1 + n_outputs); }
+
+size_t evk_loo_work_size(size_t n, size_t n_outputs)
+{
+    if (too_many(n) || too_many(n_outputs))
+        return 0;
+    return product_plus(n, evk_loo_width(n, n_outputs) + n_outputs, (2 + n_outputs) * round_up(n));
 }

@@ -8,15 +8,22 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from evoke._core import loo
 from evoke._core import readout as core_readout
 from evoke._core.kernel import Kernel, decide
 from evoke._validation.arrays import FloatArray
 from evoke._validation.errors import refusal
-from evoke._validation.parameters import check_flag, check_not_negative, check_positive
+from evoke._validation.parameters import (
+    check_choice,
+    check_flag,
+    check_not_negative,
+    check_positive,
+    is_sequence,
+)
 from evoke.persistence.values import register
 from evoke.svm._solve import check_stopping, solve_targets
 
-__all__ = ["FittedReadout", "LSSVMReadout", "PinvReadout", "Readout", "SVMReadout"]
+__all__ = ["FittedReadout", "LSSVMReadout", "LeaveOneOut", "PinvReadout", "Readout", "SVMReadout"]
 
 
 @dataclass(frozen=True)
@@ -201,6 +208,37 @@ class PinvReadout:
 
     def fit(self, phi: FloatArray, targets: FloatArray, weights: FloatArray, *, warn: bool = True) -> FittedReadout:
         return _fit_in_core(self, Kernel("linear", 1.0, 0.0, 1), phi, targets, weights)
+
+
+@dataclass(frozen=True)
+class LeaveOneOut:
+    """Least-squares machines whose kernel width and capacity are found by exact leave-one-out over a grid.
+
+    Attributes
+    ----------
+    kernel : {"rbf", "linear"}
+        "rbf" is the least-squares support vector machine, "linear" ridge regression.
+    widths : tuple of float
+        Of "rbf": gamma is a width divided by the mean squared distance between two points.
+    capacities : tuple of float
+        Values of C, ascending.
+    scaled : bool
+        Whether the features are standardised first.
+    """
+
+    kernel: str = "rbf"
+    widths: tuple[float, ...] = (0.3, 1.0, 3.0)
+    capacities: tuple[float, ...] = (1.0, 10.0, 100.0, 1000.0)
+    scaled: bool = True
+
+    def __post_init__(self) -> None:
+        check_choice("kernel", self.kernel, loo.KERNELS)
+        for name, values in ("widths", self.widths), ("capacities", self.capacities):
+            if not is_sequence(values) or len(values) == 0:
+                raise refusal(name, "be positive finite numbers", values)
+            for k, value in enumerate(values):
+                check_positive(f"{name}[{k}]", value)
+        check_flag("scaled", self.scaled)
 
 
 def _check_kernel(kernel: Any) -> None:

@@ -20,6 +20,10 @@ cdef extern from "dispatch.h" nogil:
         int32_t kind, degree
         double gamma, coef0
 
+    cdef enum:
+        EVK_LINEAR
+        EVK_DISTANCE
+
     ctypedef struct evk_columns:
         const double *x
         size_t n, d, ld
@@ -41,6 +45,31 @@ cdef extern from "dispatch.h" nogil:
         double *residual
         double bias, objective, gap, violation, resolution
         int32_t converged
+
+    ctypedef struct evk_loo:
+        size_t n, ld, n_outputs
+        const double *kernel
+        const double *ridge
+        const double *targets
+        double *work
+        double *coef
+        double *bias
+        double *decisions
+
+    cdef enum evk_statistic:
+        EVK_LAST
+        EVK_MEAN
+        EVK_STD
+        EVK_MAX
+        EVK_MIN
+        EVK_POSITIVE
+        EVK_CHANGE
+        EVK_THIRD
+        EVK_STATISTICS
+
+    ctypedef struct evk_pool:
+        size_t width, n_steps
+        double *values
 
     ctypedef struct evk_poll:
         int (*ask)(const void *data) except -1 nogil
@@ -71,6 +100,8 @@ cdef extern from "dispatch.h" nogil:
                                   float *phi) noexcept nogil
         void (*gram_row)(const evk_kernel *kernel, const evk_columns *x, size_t begin, size_t end, const double *z,
                          size_t z_stride, double *row) noexcept nogil
+        void (*gram_of_distances)(const double *distances, size_t n, size_t ld, double gamma,
+                                  double *kernel) noexcept nogil
         int (*gram_fill)(evk_gram *gram, evk_poll *poll) except? -1 nogil
         void (*gram_diagonal)(evk_gram *gram) noexcept nogil
         void (*decide)(const evk_kernel *kernel, const double *x, size_t n, size_t d, const double *sv, size_t n_sv,
@@ -83,13 +114,20 @@ cdef extern from "dispatch.h" nogil:
                              size_t n_outputs, const double *z, size_t z_stride, double *row,
                              double *decisions) noexcept nogil
         ptrdiff_t (*cholesky)(double *a, size_t n, size_t ld, evk_poll *poll) except? -1 nogil
+        ptrdiff_t (*cholesky_inverse)(double *a, size_t n, size_t ld, size_t stride, evk_poll *poll) except? -1 nogil
         void (*cholesky_solve)(const double *u, size_t n, size_t ld, double *b) noexcept nogil
         ptrdiff_t (*pinv)(double *columns, size_t n, size_t d, double *targets, size_t n_targets, double rcond,
                           double *work, double *weights, evk_poll *poll) except? -1 nogil
+        int (*loo)(const evk_loo *loo, evk_poll *poll) except? -1 nogil
+        void (*pool_add)(const evk_pool *pool, size_t t, const double *before, const double *phi) noexcept nogil
+        void (*pool_end)(const evk_pool *pool, const double *phi) noexcept nogil
+        size_t (*standardise)(double *columns, size_t n, size_t d, size_t ld, double *mean,
+                              double *inverse) noexcept nogil
         void (*qp_begin)(evk_qp *qp) noexcept nogil
         int (*qp_run)(evk_qp *qp, int64_t budget) noexcept nogil
         void (*qp_certify)(evk_qp *qp) noexcept nogil
 
+    size_t evk_loo_work_size(size_t n, size_t n_outputs)
     size_t evk_pinv_work_size(size_t n, size_t d)
     size_t evk_qp_work_size(size_t n, size_t face_capacity)
     void evk_qp_place(evk_qp *qp, size_t n, size_t face_capacity, double *work)

@@ -5,8 +5,6 @@ from numpy.typing import NDArray
 
 from evoke._core.lstm import Network
 
-OBJECTIVES: tuple[str, ...]
-
 def evaluate(
     networks: Network,
     segments: Any,

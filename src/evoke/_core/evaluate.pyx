@@ -1,28 +1,18 @@
 """Evaluation of a population: forward pass, training of the readouts, errors."""
 from cpython.exc cimport PyErr_CheckSignals
-from libc.math cimport INFINITY, NAN, fabs, fmax, isfinite, isnan
+from libc.math cimport INFINITY, isfinite
 from libc.stdint cimport int64_t
 
 import numpy as np
 
 from evoke._core.dispatch cimport LANES, aligned, evk_columns, functions, whole_packs
 from evoke._core.free_run cimport Feedback
+from evoke._core.loss cimport Loss, error, make_loss
 from evoke._core.lstm cimport Block, Network, Segments, make_segments
 from evoke._core.readout cimport Fitted, Points, Trainer, make_points
 
 cdef enum:
     COSTLY = 1000000  # kernel values per network that take milliseconds
-
-OBJECTIVES = ("count", "hinge", "squared")
-
-
-cdef struct Loss:
-    # How decisions are compared with targets.
-    int objective        # 0 count, 1 hinge, 2 squared
-    bint regression      # targets are values, errors below epsilon are free for count and hinge
-    bint exclusive       # one class per step, decided by the largest value; else every output decides by itself
-    double epsilon
-    size_t n_outputs
 
 
 cdef void gather(const Points *points, const double *phi, size_t n_cells, size_t lane, double *columns) noexcept nogil:
@@ -34,46 +24,6 @@ cdef void gather(const Points *points, const double *phi, size_t n_cells, size_t
     for h in range(n_cells):
         for p in range(points.n, points.ld):
             columns[h * points.ld + p] = 0.0
-
-
-cdef double error(const Loss *loss, int objective, const Points *points, const double *decisions) noexcept nogil:
-    """Summed error of decisions[output][point] (stride points.ld); NaN where a decision is."""
-    cdef double total = 0.0, sum_of_row, target, value, top
-    cdef size_t p, o, best
-    for o in range(loss.n_outputs):
-        for p in range(points.n):
-            if isnan(decisions[o * points.ld + p]):
-                return NAN
-    if objective == 0 and loss.exclusive and loss.n_outputs > 1:
-        for p in range(points.n):
-            best = 0
-            top = decisions[p]
-            for o in range(1, loss.n_outputs):
-                if decisions[o * points.ld + p] > top:
-                    top = decisions[o * points.ld + p]
-                    best = o
-            if points.targets[best * points.n + p] <= 0.0:
-                total += points.weights[p]
-        return total
-    for o in range(loss.n_outputs):
-        sum_of_row = 0.0
-        for p in range(points.n):
-            target, value = points.targets[o * points.n + p], decisions[o * points.ld + p]
-            if loss.regression:
-                value = fabs(target - value)
-                if objective != 2:
-                    value = fmax(0.0, value - loss.epsilon)
-            elif objective == 0:  # a decision of exactly 0 says "no"
-                value = 1.0 if (value > 0.0) != (target > 0.0) else 0.0
-            else:
-                value = fmax(0.0, 1.0 - target * value)
-            if objective == 2:
-                value = value * value
-            elif objective == 0:
-                value = 1.0 if value > 0.0 else 0.0
-            sum_of_row += points.weights[p] * value
-        total += sum_of_row
-    return total
 
 
 def evaluate(Network networks not None, segments not None, train not None, validation not None, readout not None,
@@ -110,10 +60,7 @@ def evaluate(Network networks not None, segments not None, train not None, valid
     if queue is not None:
         stop = queue.stop
         trainer.poll.data = &stop[0]
-    cdef Loss loss
-    loss.objective = OBJECTIVES.index(objective.name)
-    loss.regression, loss.exclusive, loss.epsilon = objective.regression, objective.exclusive, objective.epsilon
-    loss.n_outputs = n_outputs
+    cdef Loss loss = make_loss(objective, n_outputs)
     cdef Points held_out = make_points(validation.rows, validation.weights, validation.targets)
     result = np.full((n_networks, 4), np.nan) if queue is None else queue.errors
     cdef double[:, ::1] out = result

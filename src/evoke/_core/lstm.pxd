@@ -24,6 +24,9 @@ cdef class Network:
 cdef Segments make_segments(const int64_t[:, ::1] table) except *
 cdef size_t weights_size(const evk_network *net, size_t lanes=*) noexcept nogil
 cdef void pack_cells(const evk_network *net, const real *genome, real *weights) noexcept nogil
+cdef void step_networks(const evk_network *net, const real *x, const real *before, real *state,
+                        real *phi) noexcept nogil
+cdef int check_signals() except -1 nogil
 cdef real *step_cells(const evk_network *net, const real *x, int64_t t, real *state) noexcept nogil
 
 cdef class Block:

@@ -10,11 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 __all__ = [
-    "EXACT", "FloatArray", "check_dimensions", "check_shape", "is_text", "missing", "not_finite", "shape_of",
-    "to_array", "to_finite", "to_float", "to_real", "to_targets",
+    "EXACT", "FloatArray", "IntArray", "check_dimensions", "check_shape", "is_text", "missing", "not_finite",
+    "shape_of", "to_array", "to_finite", "to_float", "to_real", "to_targets",
 ]  # fmt: skip
 
 FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int64]
 
 EXACT = 2**53  # beyond it float64 does not hold every integer
 

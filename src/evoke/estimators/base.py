@@ -11,8 +11,7 @@ from sklearn import get_config
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from evoke._core import evaluate as core_evaluate
-from evoke._core import kernel, lstm
+from evoke._core import kernel, loss, lstm
 from evoke._core import readout as core_readout
 from evoke._core.kernel import Kernel
 from evoke._validation.arrays import FloatArray
@@ -111,7 +110,7 @@ class BaseEvoke(
             check_integer("burst_patience", self.burst_patience, 1)
         check_choice("cell", self.cell, lstm.CELLS)
         check_choice("credit", self.credit, ("best", "mean"))
-        check_choice("objective", self.objective, core_evaluate.OBJECTIVES)
+        check_choice("objective", self.objective, loss.OBJECTIVES)
         check_choice("readout", self.readout, core_readout.READOUTS)
         check_choice("kernel", self.kernel, kernel.KERNELS)
         check_choice("solver", self.solver, ("auto", "native", "thundersvm"))

@@ -1,0 +1,26 @@
+from typing import Any, NamedTuple
+
+from evoke._validation.arrays import FloatArray
+
+KERNELS: tuple[str, ...]
+
+class Chosen(NamedTuple):
+    gamma: float
+    C: float
+    error: float
+    wrong: float
+    decisions: FloatArray
+    dual_coef: FloatArray
+    intercept: FloatArray
+    mean: FloatArray
+    inverse: FloatArray
+
+def choose(
+    features: FloatArray,
+    points: Any,
+    kernel: str,
+    widths: Any,
+    capacities: Any,
+    objective: Any,
+    scaled: bool = True,
+) -> Chosen | None: ...

@@ -1,0 +1,156 @@
+"""Least-squares support vector machines over a grid of kernel widths and capacities, judged by exact leave-one-out."""
+from libc.math cimport INFINITY
+from libc.stdint cimport int64_t
+
+from collections import namedtuple
+
+import numpy as np
+
+from evoke._core.dispatch cimport (
+    EVK_DISTANCE,
+    EVK_LINEAR,
+    aligned,
+    evk_columns,
+    evk_kernel,
+    evk_loo_work_size,
+    functions,
+    make_poll,
+    whole_packs,
+)
+from evoke._core.loss cimport error, make_loss
+from evoke._core.readout cimport make_points
+
+# Of the best pair: kernel width and capacity; leave-one-out error, wrong decisions and decisions (n_outputs, n); the
+# readout's coefficients (n, n_outputs) and intercepts; mean and 1 / deviation of the features.
+Chosen = namedtuple("Chosen", "gamma C error wrong decisions dual_coef intercept mean inverse")
+
+KERNELS = ("linear", "rbf")
+
+
+cdef class Grid:
+    """Finds the best pair for the features of one network after the other, in the same memory.
+
+    Parameters
+    ----------
+    kernel : {"linear", "rbf"}
+    widths : float64 ndarray
+        Of "rbf": gamma is a width divided by the mean squared distance between two points. The linear kernel is divided
+        by its mean value of a point with itself, and has a single width of 1.
+    capacities : float64 ndarray
+        Values of C, ascending: of two pairs with the same error the one with the smaller C is taken.
+    points : Points
+        Weights and targets.
+    objective : Objective
+    n_features : int
+    scaled : bool
+        Whether features are standardised first."""
+
+    def __cinit__(self, kernel not None, widths not None, capacities not None, points not None, objective not None,
+                  size_t n_features, bint scaled=True):
+        cdef size_t n = len(points.weights), n_outputs = len(points.targets), ld = whole_packs(n)
+        cdef const int64_t[::1] rows = points.rows
+        cdef const double[::1] weights = points.weights
+        cdef const double[:, ::1] targets = points.targets
+        self.linear, self.scaled, self.n_features = KERNELS.index(kernel) == 0, scaled, n_features
+        self.points = make_points(rows, weights, targets)
+        self.loss = make_loss(objective, n_outputs)
+        self.poll = make_poll(NULL)
+        if evk_loo_work_size(n, n_outputs) == 0:
+            raise MemoryError(f"a kernel matrix of {n} rows does not fit")
+        self.widths, self.capacities = np.array(widths, float), np.array(capacities, float)
+        self.ridge, self.work = np.zeros(ld), aligned(evk_loo_work_size(n, n_outputs))
+        self.distances, self.gram = aligned(n * ld), aligned(0 if self.linear else n * ld)
+        self.coef, self.bias, self.decisions = np.zeros(n_outputs * ld), np.zeros(n_outputs), np.zeros(n_outputs * ld)
+        self.mean, self.inverse = np.zeros(n_features), np.ones(n_features)
+        self.loo.n, self.loo.ld, self.loo.n_outputs = n, ld, n_outputs
+        self.loo.kernel = &self.distances[0] if self.linear else &self.gram[0]
+        self.loo.ridge, self.loo.targets, self.loo.work = &self.ridge[0], self.points.targets, &self.work[0]
+        self.loo.coef, self.loo.bias, self.loo.decisions = &self.coef[0], &self.bias[0], &self.decisions[0]
+
+    cdef int search(self, double *columns, bint keep) except -1 nogil:
+        """Find the best pair for columns[feature][point], which are standardised in place. Its machine is kept if
+        asked for. 0 where none has a finite error."""
+        cdef size_t n = self.loo.n, ld = self.loo.ld, w, c, i
+        cdef size_t n_varying = self.n_features
+        cdef double gamma, total, mean
+        cdef int solved
+        if self.scaled:
+            n_varying = functions.standardise(columns, n, self.n_features, ld, &self.mean[0], &self.inverse[0])
+        self.best.error = self.best.wrong = INFINITY
+        self.best.gamma = self.best.C = 0.0
+        self.distances_of(columns, n_varying)
+        mean = self.mean_distance()
+        for w in range(<size_t>self.widths.shape[0]):
+            gamma = self.widths[w] / mean if mean > 0.0 else self.widths[w]
+            if not self.linear:
+                functions.gram_of_distances(&self.distances[0], n, ld, gamma, &self.gram[0])
+            for c in range(<size_t>self.capacities.shape[0]):
+                for i in range(n):
+                    # the linear kernel is divided by its mean, so its C is multiplied by it
+                    self.ridge[i] = (mean if self.linear and mean > 0.0 else 1.0) / (
+                        self.capacities[c] * self.points.weights[i])
+                solved = functions.loo(&self.loo, &self.poll)
+                if solved <= 0:
+                    continue
+                total = error(&self.loss, self.loss.objective, &self.points, &self.decisions[0])
+                if total < self.best.error:
+                    self.best.error, self.best.gamma, self.best.C = total, gamma, self.capacities[c]
+                    if self.linear and mean > 0.0:
+                        self.best.C = self.capacities[c] / mean
+                    self.best.wrong = error(&self.loss, 0, &self.points, &self.decisions[0])
+                    if keep:
+                        self.keep()
+        return self.best.error < INFINITY
+
+    cdef int distances_of(self, const double *columns, size_t n_varying) except -1 nogil:
+        """Squared distances between points, or their products, in the packs on and right of the diagonal."""
+        cdef size_t n = self.loo.n, ld = self.loo.ld, i
+        cdef evk_columns x
+        cdef evk_kernel kernel
+        x.x, x.n, x.d, x.ld = columns, n, self.n_features, ld
+        kernel.kind = EVK_LINEAR if self.linear else EVK_DISTANCE
+        for i in range(n):
+            functions.gram_row(&kernel, &x, i // 8 * 8, ld, columns + i, ld, &self.distances[i * ld])
+        return 0
+
+    cdef double mean_distance(self) noexcept nogil:
+        """The mean squared distance of two points, or of the linear kernel the mean product of a point with itself."""
+        cdef size_t n = self.loo.n, ld = self.loo.ld, i, j
+        cdef double total = 0.0, row
+        if self.linear:
+            for i in range(n):
+                total += self.distances[i * ld + i]
+            return total / <double>n
+        for i in range(n):
+            row = 0.0
+            for j in range(i + 1, n):
+                row += self.distances[i * ld + j]
+            total += row
+        return total / (0.5 * <double>n * <double>(n - 1)) if n > 1 else 0.0
+
+    cdef int keep(self) except -1 with gil:
+        """Copy the machine of the best pair so far."""
+        shape = (self.loo.n_outputs, self.loo.ld)
+        self.best_coef = np.array(self.coef).reshape(shape)[:, :self.loo.n]
+        self.best_bias = np.array(self.bias)
+        self.best_decisions = np.array(self.decisions).reshape(shape)[:, :self.loo.n]
+        return 0
+
+
+def choose(const double[:, ::1] features not None, points not None, kernel not None, widths not None,
+           capacities not None, objective not None, bint scaled=True):
+    """The best pair for features (n, n_features), and its machine; None where no pair has a finite error."""
+    cdef size_t n = features.shape[0], d = features.shape[1]
+    cdef Grid grid = Grid(kernel, widths, capacities, points, objective, d, scaled)
+    columns = np.zeros((d, whole_packs(n)))
+    columns[:, :n] = np.asarray(features).T
+    cdef double[:, ::1] x = columns
+    cdef int found
+    with nogil:
+        found = grid.search(&x[0, 0], True)
+    if not found:
+        return None
+    return Chosen(
+        grid.best.gamma, grid.best.C, grid.best.error, grid.best.wrong, grid.best_decisions,
+        np.ascontiguousarray(grid.best_coef.T), grid.best_bias, np.array(grid.mean), np.array(grid.inverse),
+    )

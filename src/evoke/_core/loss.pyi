@@ -1,0 +1,1 @@
+OBJECTIVES: tuple[str, ...]

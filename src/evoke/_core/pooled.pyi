@@ -1,0 +1,18 @@
+from typing import Any
+
+from evoke._core.lstm import Network
+from evoke._validation.arrays import FloatArray, IntArray
+
+STATISTICS: dict[str, tuple[int, ...]]
+
+def n_pooled(pool: tuple[str, ...]) -> int: ...
+def pooled(networks: Network, x: FloatArray, offsets: IntArray, pool: tuple[str, ...]) -> FloatArray: ...
+def evaluate(
+    networks: Network,
+    sequences: Any,
+    pool: tuple[str, ...],
+    points: Any,
+    readout: Any,
+    objective: Any,
+    queue: Any = None,
+) -> FloatArray: ...

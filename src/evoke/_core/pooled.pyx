@@ -1,0 +1,205 @@
+"""Summary statistics of activations over whole sequences, and the evaluation of networks by machines on them."""
+from cpython.exc cimport PyErr_CheckSignals
+from libc.math cimport INFINITY
+from libc.stdint cimport int64_t
+from libc.string cimport memset
+
+import numpy as np
+
+from evoke._core.dispatch cimport (
+    EVK_CHANGE,
+    EVK_LAST,
+    EVK_MAX,
+    EVK_MEAN,
+    EVK_MIN,
+    EVK_POSITIVE,
+    EVK_STATISTICS,
+    EVK_STD,
+    EVK_THIRD,
+    LANES,
+    aligned,
+    evk_network,
+    evk_pool,
+    functions,
+    whole_packs,
+)
+from evoke._core.loo cimport Grid
+from evoke._core.lstm cimport Block, Network, check_signals, step_cells, step_networks
+
+cdef enum:
+    STEPS_BETWEEN_SIGNALS = 16384
+
+# Columns of a pool for each statistic that users know by name.
+STATISTICS = {
+    "last": (EVK_LAST,), "mean": (EVK_MEAN,), "std": (EVK_STD,), "max": (EVK_MAX,), "min": (EVK_MIN,),
+    "positive": (EVK_POSITIVE,), "change": (EVK_CHANGE,), "thirds": (EVK_THIRD, EVK_THIRD + 1, EVK_THIRD + 2),
+}
+
+
+def n_pooled(pool):
+    """Features of a cell."""
+    return sum(len(STATISTICS[name]) for name in pool)
+
+
+cdef class Pooler:
+    """Reads sequences by as many networks as a pack has lanes, and keeps the statistics of their activations."""
+
+    cdef Block block
+    cdef evk_pool pool
+    cdef size_t n_features
+    cdef int64_t[::1] columns_of
+    cdef double[::1] values, memory
+
+    def __cinit__(self, Network networks not None, pool not None):
+        self.block = Block(networks, 0, 0)
+        self.columns_of = np.array([k for name in pool for k in STATISTICS[name]], dtype=np.int64)
+        self.n_features = len(self.columns_of) * self.block.net.n_cells
+        self.pool.width = self.block.packed if self.block.lanes_are_cells else self.block.width
+        self.values = aligned(EVK_STATISTICS * self.pool.width)
+        self.pool.values = &self.values[0]
+        self.memory = aligned(3 * self.block.width)
+
+    cdef int read(self, const double *x, const int64_t[::1] offsets, double *columns, size_t ld) except -1 nogil:
+        """columns[lane][feature][ld]: the features of all sequences, for each network that the block has loaded."""
+        cdef size_t lane, h, f, n_cells = self.block.net.n_cells, part = self.n_features * ld
+        cdef Py_ssize_t s, n = offsets.shape[0] - 1
+        cdef double *values
+        if self.block.lanes_are_cells:
+            for lane in range(self.block.n_networks):
+                for s in range(n):
+                    self.read_alone(x + <size_t>offsets[s] * self.block.net.n_inputs, offsets[s + 1] - offsets[s], lane)
+                    for f in range(<size_t>self.columns_of.shape[0]):
+                        values = self.pool.values + <size_t>self.columns_of[f] * self.pool.width
+                        for h in range(n_cells):
+                            columns[lane * part + (f * n_cells + h) * ld + <size_t>s] = values[h]
+            return 0
+        for s in range(n):
+            self.read_together(x + <size_t>offsets[s] * self.block.net.n_inputs, offsets[s + 1] - offsets[s])
+            for f in range(<size_t>self.columns_of.shape[0]):
+                values = self.pool.values + <size_t>self.columns_of[f] * self.pool.width
+                for h in range(n_cells):
+                    for lane in range(self.block.n_networks):
+                        columns[lane * part + (f * n_cells + h) * ld + <size_t>s] = values[h * LANES + lane]
+        return 0
+
+    cdef int read_together(self, const double *x, int64_t n_steps) except -1 nogil:
+        cdef size_t width = self.block.width
+        cdef double *state = &self.memory[0]
+        cdef double *before = state + width
+        cdef double *now = before + width
+        cdef int64_t t
+        memset(state, 0, 2 * width * sizeof(double))
+        self.pool.n_steps = <size_t>n_steps
+        for t in range(n_steps):
+            step_networks(&self.block.net, x + <size_t>t * self.block.net.n_inputs, before, state, now)
+            functions.pool_add(&self.pool, <size_t>t, before, now)
+            before, now = now, before
+            if (t + 1) % STEPS_BETWEEN_SIGNALS == 0:
+                check_signals()
+        functions.pool_end(&self.pool, before)
+        return 0
+
+    cdef int read_alone(self, const double *x, int64_t n_steps, size_t lane) except -1 nogil:
+        cdef evk_network net = self.block.network_alone(lane)
+        cdef size_t packed = self.block.packed
+        cdef double *state = &self.memory[0]
+        cdef double *now = state
+        cdef int64_t t
+        memset(state, 0, 3 * packed * sizeof(double))
+        self.pool.n_steps = <size_t>n_steps
+        for t in range(n_steps):
+            now = step_cells(&net, x + <size_t>t * net.n_inputs, t, state)
+            functions.pool_add(&self.pool, <size_t>t, state + (2 - <size_t>(t & 1)) * packed, now)
+            if (t + 1) % STEPS_BETWEEN_SIGNALS == 0:
+                check_signals()
+        functions.pool_end(&self.pool, now)
+        return 0
+
+
+def pooled(Network networks not None, const double[:, ::1] x not None, const int64_t[::1] offsets not None,
+           pool not None):
+    """Features (n_networks, n_sequences, n_features) of sequences laid end to end, statistic after statistic.
+
+    `pool` has names of `STATISTICS`. Not finite where a network's activations are not."""
+    cdef const double[:, :, ::1] genomes = networks.genome
+    cdef Py_ssize_t n_networks = genomes.shape[0], n_sequences = offsets.shape[0] - 1, first, here
+    cdef size_t ld = whole_packs(n_sequences)
+    networks.check_inputs(x.shape[1])
+    cdef Pooler pooler = Pooler(networks, pool)
+    result = np.empty((n_networks, n_sequences, pooler.n_features))
+    columns = np.zeros((LANES, pooler.n_features, ld))
+    cdef double[:, :, ::1] found = columns
+    if result.size == 0:
+        return result
+    for first in range(0, n_networks, LANES):
+        PyErr_CheckSignals()
+        here = min(<Py_ssize_t>LANES, n_networks - first)
+        with nogil:
+            pooler.block.load(&genomes[first, 0, 0], here)
+            pooler.read(&x[0, 0], offsets, &found[0, 0, 0], ld)
+        result[first:first + here] = columns[:here, :, :n_sequences].transpose(0, 2, 1)
+    return result
+
+
+def evaluate(Network networks not None, sequences not None, pool not None, points not None, readout not None,
+             objective not None, queue=None):
+    """Errors (n_networks, 4): 0, the objective of the leave-one-out decisions, 0, and how many of these are wrong.
+
+    Parameters
+    ----------
+    networks : Network
+        A population.
+    sequences : Sequences
+        Rows and offsets.
+    pool : tuple of str
+        Names of `STATISTICS`.
+    points : Points
+        Weights and targets of the sequences; its rows are their numbers, in order.
+    readout : LeaveOneOut
+        Of `evoke.readouts`.
+    objective : Objective
+    queue : WorkQueue, optional
+        Threads of one queue share the networks and fill its errors.
+
+    A network whose features are not finite, or none of whose machines can be trained, has infinite errors."""
+    cdef const double[:, :, ::1] genomes = networks.genome
+    cdef const double[:, ::1] x = sequences.rows
+    cdef const int64_t[::1] offsets = sequences.offsets
+    cdef Py_ssize_t n_networks = genomes.shape[0]
+    networks.check_inputs(x.shape[1])
+    cdef Pooler pooler = Pooler(networks, pool)
+    cdef Grid grid = Grid(
+        readout.kernel, readout.widths, readout.capacities, points, objective, pooler.n_features, readout.scaled
+    )
+    cdef size_t ld = grid.loo.ld
+    cdef double[::1] columns = np.zeros(LANES * pooler.n_features * ld)
+    cdef int64_t[::1] stop
+    if queue is not None:
+        stop = queue.stop
+        grid.poll.data = &stop[0]
+    result = np.full((n_networks, 4), np.nan) if queue is None else queue.errors
+    cdef double[:, ::1] out = result
+    cdef Py_ssize_t first = 0, end = 0, here, lane
+    cdef bint shared = queue is not None
+    while True:
+        if queue is None:
+            first, end = end, min(end + LANES, n_networks)
+        else:
+            taken = queue.next_block()
+            first, end = taken.start, taken.stop
+        here = end - first
+        if here == 0:
+            return result
+        PyErr_CheckSignals()
+        with nogil:
+            pooler.block.load(&genomes[first, 0, 0], here)
+            pooler.read(&x[0, 0], offsets, &columns[0], ld)
+            for lane in range(here):
+                check_signals()
+                grid.search(&columns[<size_t>lane * pooler.n_features * ld], False)
+                if shared and stop[0] != 0:
+                    break
+                out[first + lane, 0] = out[first + lane, 2] = 0.0 if grid.best.error < INFINITY else INFINITY
+                out[first + lane, 1], out[first + lane, 3] = grid.best.error, grid.best.wrong
+        if shared and stop[0] != 0:
+            return result
