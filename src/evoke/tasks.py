@@ -132,7 +132,7 @@ def _batches(first: int, last: int) -> Iterator[range]:
 
 
 def anbncn_accepted(model: Any, test_max: int = 2000) -> int:
-    """The largest m such that `model` accepts every string n = 1..m, tested up to `test_max`.
+    """The largest m such that `model` accepts all strings n = 1..m, tested up to `test_max`.
 
     A string is accepted if all four outputs are right at every step.
 

@@ -29,7 +29,7 @@ def _reading(command: Any) -> Any:
     for option in (
         click.option("--decimal", type=click.Choice([".", ","]), default=".", help="Decimal mark in CSV."),
         click.option("--separator", type=Separator(), help="Character between the cells of CSV.",
-                     show_default="the one of , ; tab | that the header has most of"),
+                     show_default="whichever of , ; tab | is most frequent in the header"),
     ):  # fmt: skip
         command = option(command)
     return command
@@ -46,14 +46,15 @@ _PLOT_FIRST = click.option("--plot", type=OutputFile(),
 @click.option("-o", "--out", type=OutputFile(), required=True, help="Write the model to this file.")
 @click.option("--target", multiple=True, required=True, metavar="COL[,COL]", help="Columns to predict.")
 @click.option("--sequence", metavar="COL", help="Column that tells the sequences apart.")
-@click.option("--features", multiple=True, metavar="COL[,COL]", help="Columns to read, if not all others.")
+@click.option("--features", multiple=True, metavar="COL[,COL]", help="Columns to read; by default all others.")
 @click.option("--task", type=click.Choice(["classify", "regress", "forecast"]),
-              help="Predict labels, predict values, or continue a series. By default a target of text is classified.")
-@click.option("--per-sequence", is_flag=True, help="Learn one target per sequence, which all its rows repeat.")
+              help="Predict labels, predict values, or continue a series. By default a text target is classified.")
+@click.option("--per-sequence", is_flag=True, help="Learn one target per sequence, repeated in all its rows.")
 @click.option("-p", "settings", multiple=True, metavar="NAME=VALUE",
               help="Parameter of the estimator: -p n_generations=100 -p readout=lssvm.")
 @click.option("--seed", type=click.IntRange(min=0), default=0, help="The same seed gives the same model.")
-@click.option("--jobs", "n_jobs", type=click.IntRange(min=1), default=1, help="Threads; the result is the same.")
+@click.option("--jobs", "n_jobs", type=click.IntRange(min=1), default=1,
+              help="Number of threads; the result is the same.")
 @click.option("--checkpoint", type=OutputFile(),
               help="Save the run to this file every 10 generations, and continue from the file if it exists.")
 @_PLOT
@@ -88,7 +89,7 @@ def fit(**arguments: Any) -> None:
 @_PLOT_FIRST
 @_reading
 def predict(**arguments: Any) -> None:
-    """Predict with a model of "evoke fit".
+    """Predict with a model from "evoke fit".
 
     Writes a table of predictions with the names of the targets, as CSV to stdout or to a file. It has one row for each
     row of DATA, in the same order; if the model learned one target per sequence, it has one row for each sequence. A
@@ -107,7 +108,7 @@ def predict(**arguments: Any) -> None:
 @click.option("--steps", type=click.IntRange(min=1), required=True, help="Number of steps to generate.")
 @click.option("--context", type=InputFile(), help="Table of the series to continue.")
 @click.option("--inputs", type=InputFile(),
-              help="Table of the external inputs at the generated steps, if the model has some.")
+              help="Table of the external inputs at the generated steps, if the model has any.")
 @_OUT
 @_PLOT_FIRST
 @_reading
@@ -115,8 +116,8 @@ def generate(**arguments: Any) -> None:
     """Continue a series with a forecaster.
 
     The forecaster reads its own output. It continues the series of --context, or each of its sequences if it has
-    several; without --context, the last series that the model was trained on. Writes one row per step, with the names
-    of the targets.
+    several; without --context, the last series that the model was trained on. Writes one row per step; the columns
+    have the names of the targets.
     """
     with one_line_errors(), few_warnings():
         from evoke.cli.generate import generate_series
@@ -126,7 +127,7 @@ def generate(**arguments: Any) -> None:
 
 @click.command()
 @click.argument("model", type=InputFile())
-@click.option("--json", "as_json", is_flag=True, help="Everything, as JSON.")
+@click.option("--json", "as_json", is_flag=True, help="Print everything as JSON.")
 def info(**arguments: Any) -> None:
     """Show what a model file holds."""
     with one_line_errors():

@@ -20,11 +20,12 @@ _FIGURE = "sines-2.png"  # of all experiments
 
 _OPTIONS_OF_RUNS = (
     click.option("--runs", type=click.IntRange(min=1), default=20, help="Number of runs."),
-    click.option("--seed", type=click.IntRange(min=0), default=0, help="Seed of the first run; the others follow it."),
+    click.option("--seed", type=click.IntRange(min=0), default=0,
+                 help="Seed of the first run; the others use the next numbers."),
     click.option("--jobs", "n_jobs", type=click.IntRange(min=1), default=1,
-                 help="Number of runs at the same time; the result is the same."),
+                 help="Number of concurrent runs; the result is the same."),
     click.option("--generations", "n_generations", type=click.IntRange(min=1),
-                 help="Generations per run, if not the preset's number."),
+                 help="Generations per run; by default the preset's number."),
 )  # fmt: skip
 _OPTIONS_OF_ONE = (
     *_OPTIONS_OF_RUNS,
@@ -36,7 +37,7 @@ _OPTIONS_OF_ONE = (
     click.option("--json", "json_file", type=OutputFile(), help="Write the result to this file as JSON."),
     click.option("--plot", type=OutputFile(), help="Draw the runs (anbncn) or the typical run (sines): FILE.png, ..."),
 )  # fmt: skip
-_TEST_MAX = click.option("--test-max", type=click.IntRange(min=1), default=2000, help="Longest n that is tested.")
+_TEST_MAX = click.option("--test-max", type=click.IntRange(min=1), default=2000, help="Largest n to test.")
 
 
 def _options(options: tuple[Callable[[Any], Any], ...]) -> Callable[[Any], Any]:
@@ -108,7 +109,7 @@ def _reproduce_one(
 
 
 @reproduce.command("all")
-@click.option("--out", type=OutputFile(), required=True, help="Folder of the report and all results.")
+@click.option("--out", type=OutputFile(), required=True, help="Folder for the report and all results.")
 @_options(_OPTIONS_OF_RUNS)
 @_TEST_MAX
 def all_experiments(out: Path, test_max: int, **arguments: Any) -> None:

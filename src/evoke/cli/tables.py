@@ -37,7 +37,7 @@ _HINTS = (  # to a cell that is not a number
 
 @dataclass(frozen=True)
 class Format:
-    """How cells and numbers of CSV are written; separator None: the one that the header has most of."""
+    """How cells and numbers of CSV are written; separator None: the most frequent one in the header."""
 
     separator: str | None = None
     decimal: str = "."
