@@ -6,7 +6,7 @@ import numpy as np
 from numpy.random import PCG64, Generator, RandomState, SeedSequence
 
 from evoke._core.mutation import add_cauchy
-from evoke._validation.arrays import check_dimensions, check_shape, not_finite, to_array, to_float, to_real
+from evoke._validation.arrays import check_dimensions, check_shape, not_finite, to_array, to_finite, to_float, to_real
 from evoke._validation.errors import ParameterError, refusal
 from evoke._validation.parameters import MOST_SCALE, check_choice, check_integer, check_positive, is_sequence
 from evoke.persistence.values import register
@@ -45,6 +45,18 @@ def _check_ranges(weight_range, n):
     return tuple(check_positive(f"weight_range[{i}]", value, most) for i, value in enumerate(weight_range))
 
 
+def _check_initial(initial, lengths, size):
+    """Copies of the chromosomes to start from."""
+    if not is_sequence(initial) or len(initial) != len(lengths):
+        raise refusal("initial", f"be a sequence of {len(lengths)} arrays", initial)
+    subpopulations = []
+    for i, (chromosomes, length) in enumerate(zip(initial, lengths, strict=True)):
+        chromosomes = to_finite(chromosomes, f"initial[{i}]")
+        check_shape(chromosomes, f"initial[{i}]", (size, length))
+        subpopulations.append(np.array(chromosomes, order="C"))
+    return subpopulations
+
+
 class ESP:
     """Enforced SubPopulations with mutation only, as Evoke uses it (paper, section 2).
 
@@ -78,6 +90,11 @@ class ESP:
         if one of them is.
     weight_range : float or sequence of float, default=5.0
         Initial weights are uniform in [-weight_range, weight_range]; a sequence holds one range per subpopulation.
+    initial : sequence of array_like of shape (subpopulation_size, lengths[i]), or callable, optional
+        The chromosomes to start from, for each subpopulation, or a function ``(generator, shape)`` that draws those of
+        one; by default they are drawn from `weight_range`.
+    n_best : int, default=1
+        Networks that are kept in `hall`.
     random_state : int, SeedSequence, Generator, RandomState or None, default=None
         0 is a seed like any other. A Generator or RandomState is drawn from once, here; a SeedSequence is left as it
         is. Every later stream is keyed by its purpose, generation and subpopulation, so results depend neither on the
@@ -121,6 +138,8 @@ class ESP:
         burst_scale=None,
         credit="best",
         weight_range=5.0,
+        initial=None,
+        n_best=1,
         random_state=None,
     ):
         if not is_sequence(lengths) or len(lengths) == 0:
@@ -141,6 +160,7 @@ class ESP:
         check_choice("credit", credit, ("best", "mean"))
         self.credit = credit
         self.weight_range = _check_ranges(weight_range, len(self.lengths))
+        self.n_best = check_integer("n_best", n_best, 1)
 
         self._entropy = _check_entropy(random_state)
         self.n_networks = self.subpopulation_size * self.n_trials
@@ -148,12 +168,14 @@ class ESP:
         self.generation = 0
         self.stagnation = 0
         self.bursts = []
-        self.subpopulations = [
-            Generator(self._stream(_INITIAL, i)).uniform(-bound, bound, (self.subpopulation_size, length))
-            for i, (bound, length) in enumerate(zip(self.weight_range, self.lengths, strict=True))
-        ]
+        if initial is None or callable(initial):
+            initial = [self._draw(initial, i) for i in range(len(self.lengths))]
+        self.subpopulations = _check_initial(initial, self.lengths, self.subpopulation_size)
         self._assembly = None  # set between ask and tell
         self._best = None  # the best-ever network: one chromosome of each subpopulation
+        # the best networks, their chromosomes end to end, with their fitness; only where there are to be several
+        self._hall = np.empty((0, sum(self.lengths)))
+        self._hall_fitness = np.empty(0)
 
     @property
     def best(self):
@@ -162,6 +184,24 @@ class ESP:
         An array of shape (n_subpopulations, length) if all lengths are equal, else a list of arrays (length_i,).
         """
         return None if self._best is None else self._joined([chromosome.copy() for chromosome in self._best])
+
+    @property
+    def hall(self):
+        """The hall of fame: genomes of up to `n_best` of the best networks so far, the best one first.
+
+        Of networks that have more than half of their chromosomes in common only the best is in it.
+        """
+        if self.n_best == 1:
+            return [] if self._best is None else [self.best]
+        ends = np.cumsum(self.lengths)[:-1]
+        return [self._joined([chromosome.copy() for chromosome in np.split(genome, ends)]) for genome in self._hall]
+
+    @property
+    def hall_fitness(self):
+        """Fitness of the networks in `hall`."""
+        if self.n_best == 1:
+            return [] if self._best is None else [self.best_fitness]
+        return self._hall_fitness.tolist()
 
     @property
     def n_evaluations(self):
@@ -208,6 +248,8 @@ class ESP:
         fitness[np.isnan(fitness)] = np.inf
 
         self._remember(fitness)
+        if self.n_best > 1:
+            self._enter(fitness)
         patience = self.burst_patience
         if patience is not None and self.stagnation >= patience and self._best is not None:
             self._burst()
@@ -217,16 +259,27 @@ class ESP:
         self.generation += 1
 
     def judge_best_anew(self, fitness):
-        """Give the best-ever network another fitness, as when what is asked of it has changed.
+        """Give the best-ever network, or those of the hall of fame, another fitness, as when what is asked has changed.
 
         Parameters
         ----------
-        fitness : float
-            NaN and infinity: it is forgotten, and there is no best network until `tell` finds one.
+        fitness : float, or array_like of shape (len(hall),) where several are kept
+            NaN and infinity: a network is forgotten, and there is no best one until `tell` finds one.
         """
-        self.best_fitness = float(fitness) if fitness < np.inf else np.inf
-        if self.best_fitness == np.inf:
-            self._best = None
+        if self.n_best == 1:
+            self.best_fitness = float(fitness) if fitness < np.inf else np.inf
+            if self.best_fitness == np.inf:
+                self._best = None
+            return
+        fitness = to_float(to_real(fitness, "fitness"), "fitness")
+        check_shape(fitness, "fitness", (len(self._hall),))
+        order = np.argsort(fitness, kind="stable")
+        order = order[fitness[order] < np.inf]
+        self._hall, self._hall_fitness = self._hall[order], fitness[order]
+        self.best_fitness, self._best = np.inf, None
+        if len(order) > 0:
+            self.best_fitness = float(self._hall_fitness[0])
+            self._best = np.split(self._hall[0].copy(), np.cumsum(self.lengths)[:-1])
 
     def state_dict(self):
         """Everything that is needed to continue, bit for bit, also between `ask` and `tell`.
@@ -247,6 +300,7 @@ class ESP:
             "bursts": np.array(self.bursts, dtype=np.int64),
             "best_fitness": self.best_fitness,
             "best": np.concatenate(self._best or [np.empty(0)]),
+            **({} if self.n_best == 1 else {"hall": self._hall.ravel(), "hall_fitness": self._hall_fitness.copy()}),
             "weights": np.concatenate([chromosomes.ravel() for chromosomes in self.subpopulations]),
         }
 
@@ -281,9 +335,11 @@ class ESP:
         if np.isnan(best_fitness):
             raise ValueError("state['best_fitness'] must not be NaN")
         arrays = {}
-        for name, size in (
-            ("weights", n_best * self.subpopulation_size), ("best", n_best if best_fitness < np.inf else 0)
-        ):  # fmt: skip
+        sizes = {"weights": n_best * self.subpopulation_size, "best": n_best if best_fitness < np.inf else 0}
+        if self.n_best > 1:
+            n_hall = min(np.size(state["hall_fitness"]), self.n_best)
+            sizes |= {"hall": n_hall * n_best, "hall_fitness": n_hall}
+        for name, size in sizes.items():
             arrays[name] = to_real(state[name], f"state[{name!r}]", "iuf")
             check_shape(arrays[name], f"state[{name!r}]", (size,))
             if not np.isfinite(arrays[name]).all():
@@ -306,6 +362,9 @@ class ESP:
         self.bursts = arrays["bursts"].tolist()
         best, weights = (np.array(arrays[name], dtype=np.float64) for name in ("best", "weights"))
         self.best_fitness = best_fitness
+        if self.n_best > 1:
+            self._hall = np.array(arrays["hall"], dtype=np.float64).reshape(-1, n_best)
+            self._hall_fitness = np.array(arrays["hall_fitness"], dtype=np.float64)
         ends = np.cumsum(self.lengths)
         self._best = np.split(best, ends[:-1]) if best.size else None
         self.subpopulations = [
@@ -324,7 +383,15 @@ class ESP:
             "burst_scale": self.burst_scale,
             "credit": self.credit,
             "weight_range": np.array(self.weight_range),
+            **({} if self.n_best == 1 else {"n_best": self.n_best}),  # format 1 of model files has one
         }
+
+    def _draw(self, initial, i):
+        """Chromosomes for one subpopulation to start from."""
+        generator, shape = Generator(self._stream(_INITIAL, i)), (self.subpopulation_size, self.lengths[i])
+        if initial is not None:
+            return initial(generator, shape)
+        return generator.uniform(-self.weight_range[i], self.weight_range[i], shape)
 
     def _stream(self, purpose, subpopulation):
         return PCG64(SeedSequence(self._entropy, spawn_key=(purpose, self.generation, subpopulation)))
@@ -350,6 +417,28 @@ class ESP:
             self.stagnation = 0
         else:
             self.stagnation += 1
+
+    def _enter(self, fitness):
+        """Let networks into the hall of fame: one is in it unless a better one is like it."""
+        members = self._assembly.reshape(len(self.lengths), self.n_networks)
+        order = np.argsort(fitness, kind="stable")
+        newcomers = order[: np.count_nonzero(fitness < np.inf)]
+        if len(self._hall) == self.n_best:
+            newcomers = newcomers[fitness[newcomers] < self._hall_fitness[-1]]
+        genomes = np.concatenate(
+            [chromosomes[members[i, newcomers]] for i, chromosomes in enumerate(self.subpopulations)], axis=1
+        )
+        genomes = np.concatenate([self._hall, genomes])
+        ranked = np.concatenate([self._hall_fitness, fitness[newcomers]])
+        begins = np.cumsum((0, *self.lengths[:-1]))
+        hall = []
+        for k in np.argsort(ranked, kind="stable"):
+            if len(hall) == self.n_best:
+                break
+            same = np.logical_and.reduceat(genomes[hall] == genomes[k], begins, axis=1)
+            if not (2 * np.count_nonzero(same, axis=1) > len(self.lengths)).any():
+                hall.append(k)
+        self._hall, self._hall_fitness = genomes[hall], ranked[hall]
 
     def _scores(self, fitness):
         """Scores (n_subpopulations, subpopulation_size) of the chromosomes."""
@@ -388,7 +477,10 @@ def _from_state(state):
         raise ValueError("the populations of ESP are not of the size that is stated")
     names = ("subpopulation_size", "n_trials", "mutation_scale", "burst_patience", "burst_scale", "credit")
     weight_range = state["weight_range"].tolist()
-    esp = ESP(lengths, weight_range=weight_range, random_state=0, **{name: state[name] for name in names})
+    n_best = state.get("n_best", 1)
+    esp = ESP(
+        lengths, weight_range=weight_range, n_best=n_best, random_state=0, **{name: state[name] for name in names}
+    )
     esp.load_state_dict(state)
     return esp
 

@@ -23,7 +23,10 @@ from evoke._validation.parameters import (
 from evoke.persistence.values import register
 from evoke.svm._solve import check_stopping, solve_targets
 
-__all__ = ["FittedReadout", "LSSVMReadout", "LeaveOneOut", "PinvReadout", "Readout", "SVMReadout"]
+__all__ = [
+    "READOUTS", "READOUTS_OF_STEPS", "FittedReadout", "LSSVMReadout", "LeaveOneOut", "PinvReadout", "Readout",
+    "SVMReadout",
+]  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -210,6 +213,11 @@ class PinvReadout:
         return _fit_in_core(self, Kernel("linear", 1.0, 0.0, 1), phi, targets, weights)
 
 
+# Names of the readouts; ridge regression is the linear case of LeaveOneOut, which is for whole sequences.
+READOUTS_OF_STEPS = core_readout.READOUTS
+READOUTS = (*READOUTS_OF_STEPS, "ridge")
+
+
 @dataclass(frozen=True)
 class LeaveOneOut:
     """Least-squares machines whose kernel width and capacity are found by exact leave-one-out over a grid.
@@ -222,6 +230,8 @@ class LeaveOneOut:
         Of "rbf": gamma is a width divided by the mean squared distance between two points.
     capacities : tuple of float
         Values of C, ascending.
+    relative : bool
+        If not, a width is gamma itself, and the linear kernel is not divided by its mean value of a point with itself.
     scaled : bool
         Whether the features are standardised first.
     """
@@ -229,7 +239,14 @@ class LeaveOneOut:
     kernel: str = "rbf"
     widths: tuple[float, ...] = (0.3, 1.0, 3.0)
     capacities: tuple[float, ...] = (1.0, 10.0, 100.0, 1000.0)
+    relative: bool = True
     scaled: bool = True
+
+    def choose(self, features: FloatArray, points: Any, objective: Any) -> loo.Chosen | None:
+        """The best machine on features (n, n_features) of the points; None where no error is finite."""
+        return loo.choose(
+            features, points, self.kernel, self.widths, self.capacities, objective, self.relative, self.scaled
+        )
 
     def __post_init__(self) -> None:
         check_choice("kernel", self.kernel, loo.KERNELS)
@@ -238,6 +255,7 @@ class LeaveOneOut:
                 raise refusal(name, "be positive finite numbers", values)
             for k, value in enumerate(values):
                 check_positive(f"{name}[{k}]", value)
+        check_flag("relative", self.relative)
         check_flag("scaled", self.scaled)
 
 

@@ -57,6 +57,17 @@ def test_any_choice_and_order_of_statistics():
     np.testing.assert_array_equal(few, np.concatenate([every[:, :, 16:], every[:, :, :12]], axis=2))
 
 
+@pytest.mark.parametrize("n_cells", [4, 60])
+def test_the_washout_does_not_count(n_cells):
+    rng = np.random.default_rng(3)
+    weights, each = genomes(rng, 9, n_cells, 2), [rng.normal(size=(length, 2)) for length in (4, 5, 12)]
+    network = Network(weights, "lstm", BIAS)
+    found = pooled.pooled(network, np.concatenate(each), np.array([0, 4, 9, 21]), POOL, 3)
+    phi = forward(weights, each, gate_bias=BIAS)
+    expected = np.array([[oracle.pooled(of[k][3:], POOL) for of in phi] for k in range(9)])
+    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-14)
+
+
 def test_a_network_has_the_same_features_in_any_company():
     rng = np.random.default_rng(2)
     sequences, weights = Sequences(rng, 2), genomes(rng, 10, 5, 2)
@@ -91,7 +102,7 @@ def test_the_best_pair_of_the_grid_and_its_machine(seed, kernel, objective, scal
     features, points = problem(seed, n_outputs=1 + seed % 3)
     widths = WIDTHS if kernel == "rbf" else (1.0,)
     exclusive = len(points.targets) > 1
-    found = loo.choose(features, points, kernel, widths, CAPACITIES, Objective(objective, exclusive), scaled)
+    found = loo.choose(features, points, kernel, widths, CAPACITIES, Objective(objective, exclusive), True, scaled)
     used = oracle.standardised(features) if scaled else features
     best = None
     for width in widths:
@@ -114,10 +125,24 @@ def test_the_best_pair_of_the_grid_and_its_machine(seed, kernel, objective, scal
         np.testing.assert_allclose((features - found.mean) * found.inverse, used, rtol=0, atol=1e-9)
 
 
+@pytest.mark.parametrize("kernel", ["rbf", "linear"])
+def test_a_width_and_a_capacity_that_are_given(kernel):
+    features, points = problem(8)
+    features = oracle.standardised(features)
+    found = loo.choose(features, points, kernel, (0.7,), (3.0,), Objective("hinge"), False, False)
+    K = features @ features.T
+    if kernel == "rbf":
+        K = np.exp(-0.7 * (np.diag(K)[:, None] + np.diag(K) - 2 * K))
+    expected = oracle.leave_one_out(K, points.targets[0], 1 / (3.0 * points.weights))
+    np.testing.assert_allclose(found.decisions[0], expected, rtol=1e-8)
+    assert found.C == 3.0
+    assert kernel == "linear" or found.gamma == 0.7
+
+
 def test_a_weight_of_two_is_two_equal_points_left_out_together():
     features, points = problem(3)
     doubled = Points(points.rows, np.where(points.rows == 4, 2.0, 1.0), points.targets)
-    found = loo.choose(features, doubled, "rbf", (1.0,), (10.0,), Objective("squared"), False)
+    found = loo.choose(features, doubled, "rbf", (1.0,), (10.0,), Objective("squared"), True, False)
     K = oracle.kernel_matrix(features, "rbf", 1.0)
     twice = np.append(np.arange(12), 4)
     for i in (2, 4):
@@ -150,7 +175,7 @@ def evaluated(seed=0, n_networks=19, queue=None, n_cells=3):
     points = Points(np.arange(14), rng.uniform(0.5, 2.0, 14), rng.choice([-1.0, 1.0], (2, 14)))
     weights = genomes(rng, n_networks, n_cells, 2)
     readout, objective = LeaveOneOut("rbf", WIDTHS, CAPACITIES), Objective("hinge")
-    errors = pooled.evaluate(Network(weights, "lstm", BIAS), sequences, POOL, points, readout, objective, queue)
+    errors = pooled.evaluate(Network(weights, "lstm", BIAS), sequences, POOL, points, readout, objective, queue=queue)
     return errors, weights, sequences, points, objective
 
 

@@ -7,7 +7,7 @@ cdef struct Best:
     double gamma, C, error, wrong
 
 cdef class Grid:
-    cdef bint linear, scaled
+    cdef bint linear, relative, scaled
     cdef size_t n_features
     cdef Points points
     cdef Loss loss

@@ -22,5 +22,6 @@ def choose(
     widths: Any,
     capacities: Any,
     objective: Any,
+    relative: bool = True,
     scaled: bool = True,
 ) -> Chosen | None: ...

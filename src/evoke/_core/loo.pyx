@@ -42,16 +42,19 @@ cdef class Grid:
         Weights and targets.
     objective : Objective
     n_features : int
+    relative : bool
+        Whether widths and the linear kernel are in the units that the features give. If not, a width is a gamma.
     scaled : bool
         Whether features are standardised first."""
 
     def __cinit__(self, kernel not None, widths not None, capacities not None, points not None, objective not None,
-                  size_t n_features, bint scaled=True):
+                  size_t n_features, bint relative=True, bint scaled=True):
         cdef size_t n = len(points.weights), n_outputs = len(points.targets), ld = whole_packs(n)
         cdef const int64_t[::1] rows = points.rows
         cdef const double[::1] weights = points.weights
         cdef const double[:, ::1] targets = points.targets
         self.linear, self.scaled, self.n_features = KERNELS.index(kernel) == 0, scaled, n_features
+        self.relative = relative
         self.points = make_points(rows, weights, targets)
         self.loss = make_loss(objective, n_outputs)
         self.poll = make_poll(NULL)
@@ -79,7 +82,7 @@ cdef class Grid:
         self.best.error = self.best.wrong = INFINITY
         self.best.gamma = self.best.C = 0.0
         self.distances_of(columns, n_varying)
-        mean = self.mean_distance()
+        mean = self.mean_distance() if self.relative else 1.0
         for w in range(<size_t>self.widths.shape[0]):
             gamma = self.widths[w] / mean if mean > 0.0 else self.widths[w]
             if not self.linear:
@@ -138,10 +141,10 @@ cdef class Grid:
 
 
 def choose(const double[:, ::1] features not None, points not None, kernel not None, widths not None,
-           capacities not None, objective not None, bint scaled=True):
+           capacities not None, objective not None, bint relative=True, bint scaled=True):
     """The best pair for features (n, n_features), and its machine; None where no pair has a finite error."""
     cdef size_t n = features.shape[0], d = features.shape[1]
-    cdef Grid grid = Grid(kernel, widths, capacities, points, objective, d, scaled)
+    cdef Grid grid = Grid(kernel, widths, capacities, points, objective, d, relative, scaled)
     columns = np.zeros((d, whole_packs(n)))
     columns[:, :n] = np.asarray(features).T
     cdef double[:, ::1] x = columns

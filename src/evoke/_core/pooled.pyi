@@ -6,7 +6,9 @@ from evoke._validation.arrays import FloatArray, IntArray
 STATISTICS: dict[str, tuple[int, ...]]
 
 def n_pooled(pool: tuple[str, ...]) -> int: ...
-def pooled(networks: Network, x: FloatArray, offsets: IntArray, pool: tuple[str, ...]) -> FloatArray: ...
+def pooled(
+    networks: Network, x: FloatArray, offsets: IntArray, pool: tuple[str, ...], washout: int = 0
+) -> FloatArray: ...
 def evaluate(
     networks: Network,
     sequences: Any,
@@ -14,5 +16,6 @@ def evaluate(
     points: Any,
     readout: Any,
     objective: Any,
+    washout: int = 0,
     queue: Any = None,
 ) -> FloatArray: ...

@@ -47,10 +47,12 @@ cdef class Pooler:
     cdef Block block
     cdef evk_pool pool
     cdef size_t n_features
+    cdef int64_t washout
     cdef int64_t[::1] columns_of
     cdef double[::1] values, memory
 
-    def __cinit__(self, Network networks not None, pool not None):
+    def __cinit__(self, Network networks not None, pool not None, int64_t washout):
+        self.washout = washout
         self.block = Block(networks, 0, 0)
         self.columns_of = np.array([k for name in pool for k in STATISTICS[name]], dtype=np.int64)
         self.n_features = len(self.columns_of) * self.block.net.n_cells
@@ -89,10 +91,11 @@ cdef class Pooler:
         cdef double *now = before + width
         cdef int64_t t
         memset(state, 0, 2 * width * sizeof(double))
-        self.pool.n_steps = <size_t>n_steps
+        self.pool.n_steps = <size_t>(n_steps - self.washout)
         for t in range(n_steps):
             step_networks(&self.block.net, x + <size_t>t * self.block.net.n_inputs, before, state, now)
-            functions.pool_add(&self.pool, <size_t>t, before, now)
+            if t >= self.washout:
+                functions.pool_add(&self.pool, <size_t>(t - self.washout), before, now)
             before, now = now, before
             if (t + 1) % STEPS_BETWEEN_SIGNALS == 0:
                 check_signals()
@@ -103,13 +106,16 @@ cdef class Pooler:
         cdef evk_network net = self.block.network_alone(lane)
         cdef size_t packed = self.block.packed
         cdef double *state = &self.memory[0]
+        cdef double *before
         cdef double *now = state
         cdef int64_t t
         memset(state, 0, 3 * packed * sizeof(double))
-        self.pool.n_steps = <size_t>n_steps
+        self.pool.n_steps = <size_t>(n_steps - self.washout)
         for t in range(n_steps):
             now = step_cells(&net, x + <size_t>t * net.n_inputs, t, state)
-            functions.pool_add(&self.pool, <size_t>t, state + (2 - <size_t>(t & 1)) * packed, now)
+            if t >= self.washout:
+                before = state + (2 - <size_t>(t & 1)) * packed
+                functions.pool_add(&self.pool, <size_t>(t - self.washout), before, now)
             if (t + 1) % STEPS_BETWEEN_SIGNALS == 0:
                 check_signals()
         functions.pool_end(&self.pool, now)
@@ -117,15 +123,15 @@ cdef class Pooler:
 
 
 def pooled(Network networks not None, const double[:, ::1] x not None, const int64_t[::1] offsets not None,
-           pool not None):
+           pool not None, int64_t washout=0):
     """Features (n_networks, n_sequences, n_features) of sequences laid end to end, statistic after statistic.
 
-    `pool` has names of `STATISTICS`. Not finite where a network's activations are not."""
+    `pool` has names of `STATISTICS`; the first `washout` steps, fewer than any sequence has, do not count. Not finite where a network's activations are not."""
     cdef const double[:, :, ::1] genomes = networks.genome
     cdef Py_ssize_t n_networks = genomes.shape[0], n_sequences = offsets.shape[0] - 1, first, here
     cdef size_t ld = whole_packs(n_sequences)
     networks.check_inputs(x.shape[1])
-    cdef Pooler pooler = Pooler(networks, pool)
+    cdef Pooler pooler = Pooler(networks, pool, washout)
     result = np.empty((n_networks, n_sequences, pooler.n_features))
     columns = np.zeros((LANES, pooler.n_features, ld))
     cdef double[:, :, ::1] found = columns
@@ -142,7 +148,7 @@ def pooled(Network networks not None, const double[:, ::1] x not None, const int
 
 
 def evaluate(Network networks not None, sequences not None, pool not None, points not None, readout not None,
-             objective not None, queue=None):
+             objective not None, int64_t washout=0, queue=None):
     """Errors (n_networks, 4): 0, the objective of the leave-one-out decisions, 0, and how many of these are wrong.
 
     Parameters
@@ -158,6 +164,8 @@ def evaluate(Network networks not None, sequences not None, pool not None, point
     readout : LeaveOneOut
         Of `evoke.readouts`.
     objective : Objective
+    washout : int
+        Steps at the beginning of each sequence that do not count, fewer than it has.
     queue : WorkQueue, optional
         Threads of one queue share the networks and fill its errors.
 
@@ -167,9 +175,10 @@ def evaluate(Network networks not None, sequences not None, pool not None, point
     cdef const int64_t[::1] offsets = sequences.offsets
     cdef Py_ssize_t n_networks = genomes.shape[0]
     networks.check_inputs(x.shape[1])
-    cdef Pooler pooler = Pooler(networks, pool)
+    cdef Pooler pooler = Pooler(networks, pool, washout)
     cdef Grid grid = Grid(
-        readout.kernel, readout.widths, readout.capacities, points, objective, pooler.n_features, readout.scaled
+        readout.kernel, readout.widths, readout.capacities, points, objective, pooler.n_features, readout.relative,
+        readout.scaled,
     )
     cdef size_t ld = grid.loo.ld
     cdef double[::1] columns = np.zeros(LANES * pooler.n_features * ld)

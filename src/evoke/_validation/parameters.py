@@ -9,7 +9,7 @@ import inspect
 import math
 import operator
 import os
-from collections.abc import Iterator, Mapping, Set
+from collections.abc import Iterable, Iterator, Mapping, Set
 from numbers import Integral, Real
 from typing import Any
 
@@ -27,8 +27,8 @@ INT32_MAX = 2**31 - 1
 __all__ = [
     "INT32_MAX", "MOST", "MOST_SCALE", "check_callable", "check_callbacks", "check_choice", "check_class_weight",
     "check_flag", "check_fraction", "check_gate_bias", "check_integer", "check_method", "check_n_jobs",
-    "check_not_negative", "check_number", "check_path", "check_positive", "check_random_state", "is_sequence",
-    "to_number",
+    "check_not_negative", "check_number", "check_path", "check_pool", "check_positive", "check_positive_or_auto",
+    "check_random_state", "is_sequence", "is_text", "to_number",
 ]  # fmt: skip
 
 
@@ -99,9 +99,24 @@ def check_positive(name: str, value: Any, most: float | None = None) -> float:
     return number
 
 
+def is_text(value: Any, text: str) -> bool:
+    """Whether the value is this text; an array is not asked, which would answer for each of its elements."""
+    return isinstance(value, str) and value == text
+
+
+def check_positive_or_auto(name: str, value: Any) -> float | None:
+    """A positive finite number; None for "auto"."""
+    if is_text(value, "auto"):
+        return None
+    number = to_number(value)
+    if not 0 < number < math.inf:
+        raise refusal(name, "be 'auto' or a positive finite number", value)
+    return number
+
+
 def check_fraction(name: str, value: Any) -> float:
     """A part between 0 and 1, or "half"."""
-    if isinstance(value, str) and value == "half":
+    if is_text(value, "half"):
         return 0.5
     number = to_number(value)
     if not 0 < number < 1:
@@ -141,6 +156,15 @@ def check_flag(name: str, value: Any) -> None:
     any_integer = name == "verbose"
     if not isinstance(value, (bool, np.bool_, Integral)) or not (any_integer or value in (0, 1)):
         raise refusal(name, "be True, False or an integer" if any_integer else "be True or False", value)
+
+
+def check_pool(pool: Any, statistics: Iterable[str]) -> tuple[str, ...]:
+    """Names of statistics, each once; "last" alone may be a text."""
+    known = tuple(statistics)
+    names = (pool,) if is_text(pool, "last") else tuple(pool) if is_sequence(pool) else ()
+    if not names or not all(isinstance(name, str) and name in known for name in names) or len({*names}) < len(names):
+        raise refusal("pool", f"be 'last' or some of {known}, each once", pool)
+    return names
 
 
 def check_path(path: Any) -> None:

@@ -12,7 +12,6 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from evoke._core import kernel, loss, lstm
-from evoke._core import readout as core_readout
 from evoke._core.kernel import Kernel
 from evoke._validation.arrays import FloatArray
 from evoke._validation.parameters import (
@@ -25,16 +24,18 @@ from evoke._validation.parameters import (
     check_n_jobs,
     check_not_negative,
     check_positive,
+    check_positive_or_auto,
     check_random_state,
+    is_text,
 )
 from evoke.esp import ESP
-from evoke.estimators.fit import Fit
+from evoke.estimators.fit import Fit, OneNetwork
 from evoke.estimators.fitted import FittedModel
 from evoke.estimators.split import Split
 from evoke.evolution.problem import FreeRun, Objective, Problem
 from evoke.evolution.run import evolve
 from evoke.persistence.model import Persistent
-from evoke.readouts import LSSVMReadout, PinvReadout, Readout, SVMReadout
+from evoke.readouts import READOUTS, READOUTS_OF_STEPS, LSSVMReadout, PinvReadout, Readout, SVMReadout
 from evoke.sequences.containers import Sequences
 from evoke.sequences.features import as_frames
 from evoke.sequences.prefixes import Segments
@@ -80,6 +81,7 @@ class BaseEvoke(
     """
 
     _regression = True
+    _leaves_out = False  # whether it can leave out whole sequences, one by one
     _model: type[FittedModel]
     _fitted = frozenset({
         "n_features_in_", "feature_names_in_", "genome_", "readout_", "best_fitness_", "n_evaluations_", "history_",
@@ -100,8 +102,10 @@ class BaseEvoke(
             check_integer(name, getattr(self, name), 1)
         check_integer("subpopulation_size", self.subpopulation_size, 2)
         check_integer("washout", self.washout, 0)
-        for name in ("weight_range", "mutation_scale", "gamma", "C", "tol"):
+        for name in ("weight_range", "mutation_scale", "tol"):
             check_positive(name, getattr(self, name))
+        for name in ("gamma", "C"):
+            (check_positive_or_auto if self._leaves_out else check_positive)(name, getattr(self, name))
         if self._regression:
             check_not_negative("epsilon", self.epsilon)
         if self.burst_scale is not None:
@@ -111,14 +115,15 @@ class BaseEvoke(
         check_choice("cell", self.cell, lstm.CELLS)
         check_choice("credit", self.credit, ("best", "mean"))
         check_choice("objective", self.objective, loss.OBJECTIVES)
-        check_choice("readout", self.readout, core_readout.READOUTS)
+        check_choice("readout", self.readout, READOUTS if self._leaves_out else READOUTS_OF_STEPS)
         check_choice("kernel", self.kernel, kernel.KERNELS)
         check_choice("solver", self.solver, ("auto", "native", "thundersvm"))
         for name in ("warm_start", "verbose", "refit"):
             check_flag(name, getattr(self, name))
         check_gate_bias(self.gate_bias)
         check_callbacks(self.callbacks)
-        check_fraction("validation", self.validation)
+        if not (self._leaves_out and is_text(self.validation, "loo")):
+            check_fraction("validation", self.validation)
         check_random_state(self.random_state)
         check_n_jobs(self.n_jobs)
 
@@ -156,7 +161,10 @@ class BaseEvoke(
             weighted_C(self.C, points.weights)  # must be within the range of float64
 
         # the engine with a subpopulation of chromosomes for each cell: new ones, or those of the last fit
-        fit = Fit(self, problem, final, build)
+        self._run(Fit(self, problem, OneNetwork(problem, final), build))
+
+    def _run(self, fit: Fit) -> None:
+        """Evolve, and keep the model of the best network, or networks."""
         callbacks = check_callbacks(self.callbacks)
         if self.verbose:
             callbacks.append(_print_record)
@@ -233,7 +241,8 @@ class BaseEvoke(
 
     @property
     def _n_features_out(self) -> int:
-        return len(self.fitted_.network.genome)
+        model = self.fitted_
+        return len(model.networks) * model.network.n_cells
 
 
 def check_parameters(estimator: BaseEvoke) -> None:

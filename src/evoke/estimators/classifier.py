@@ -7,7 +7,7 @@ from functools import partial
 
 from sklearn.base import ClassifierMixin
 
-from evoke._validation.parameters import check_class_weight
+from evoke._validation.parameters import check_class_weight, is_text
 from evoke.estimators.base import learned
 from evoke.estimators.fitted import ClassifierModel
 from evoke.estimators.sequence import SequenceEstimator
@@ -55,14 +55,18 @@ class EvokeClassifier(ClassifierMixin, SequenceEstimator):
         A chromosome is scored by the best or by the mean of the networks it took part in.
     objective : {"hinge", "squared", "count"}, default="hinge"
         Error of a decision: margin violation, its square, or whether it is wrong.
-    readout : {"svm", "lssvm", "pinv"}, default="svm"
+    readout : {"svm", "lssvm", "pinv", "ridge"}, default="svm"
         Support vector machines, least-squares support vector machines, or linear weights by the pseudoinverse, one for
-        each output. The latter two fit targets of +-1 by least squares.
+        each output. The latter two fit targets of +-1 by least squares. "ridge" is ridge regression of whole sequences,
+        where ``validation="loo"``.
     kernel : {"rbf", "linear", "poly"}, default="rbf"
-    gamma : float, default=0.25
+    gamma : float or "auto", default=0.25
         Kernel width, ``exp(-gamma * |x - y|**2)``. The paper's "standard deviation 2.0" means 1/4 in its SVM software.
-    C : float, default=100.0
-        Capacity: the price of a margin violation, of a squared error with ``readout="lssvm"``.
+        "auto", with ``validation="loo"``: 0.3, 1 or 3 divided by the mean squared distance of the features, whichever
+        has the least error, for each network.
+    C : float or "auto", default=100.0
+        Capacity: the price of a margin violation, of a squared error with ``readout="lssvm"``. "auto",
+        with ``validation="loo"``: 1, 10, 100 or 1000, found with `gamma`.
     class_weight : dict, "balanced" or None, default=None
         Weights of the classes, which multiply C and the errors in the fitness; a class not in the dict has 1.
         "balanced" gives all classes the same total weight: n / (n_classes * n_of_the_class). Not for several outputs
@@ -73,9 +77,22 @@ class EvokeClassifier(ClassifierMixin, SequenceEstimator):
         Solver that trains the support vector machines of ``readout="svm"``.
     washout : int, default=0
         Steps at the beginning of every sequence that count neither in training nor in the fitness.
-    validation : "half" or float, default="half"
+    validation : "half", "loo" or float, default="half"
         The part held out for the fitness: the second half of the sequences (or of the steps of a single sequence), or
-        the last fraction of them. Not used where `fit` is given ``X_val, y_val``.
+        the last fraction of them. Not used where `fit` is given ``X_val, y_val``. "loo": each sequence in turn, exactly
+        and at the cost of a single training; for one target a sequence and ``readout="lssvm"`` or ``"ridge"``.
+    pool : {"last"} or tuple of str, default="last"
+        What the readout reads of a sequence with one target, where ``validation="loo"``: statistics of each activation
+        over its steps, some of "last", "mean", "std", "max", "min", "positive" (share of steps above zero), "change"
+        (mean size of the change from step to step) and "thirds" (means of the first, second and last third).
+    n_networks : int, default=1
+        Networks whose features one readout reads, where ``validation="loo"``: the best of the whole run. Of networks
+        that share more than half of their cells' chromosomes only the best is taken.
+    differences : bool, default=False
+        Whether networks also read by how much X has changed since the step before, where ``validation="loo"``.
+    scale : {"standard"} or None, default=None
+        Where ``validation="loo"``: "standard" brings the inputs of the networks and the features of the readout to a
+        mean of 0 and a deviation of 1, so that units do not matter.
     random_state : int, SeedSequence, Generator, RandomState or None, default=None
         Seed of the evolution; 0 is a seed like any other. None: a different run each time.
     n_jobs : int or None, default=None
@@ -152,6 +169,10 @@ class EvokeClassifier(ClassifierMixin, SequenceEstimator):
         solver="auto",
         washout=0,
         validation="half",
+        pool="last",
+        n_networks=1,
+        differences=False,
+        scale=None,
         random_state=None,
         n_jobs=None,
         callbacks=None,
@@ -180,6 +201,10 @@ class EvokeClassifier(ClassifierMixin, SequenceEstimator):
         self.solver = solver
         self.washout = washout
         self.validation = validation
+        self.pool = pool
+        self.n_networks = n_networks
+        self.differences = differences
+        self.scale = scale
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.callbacks = callbacks
@@ -225,14 +250,17 @@ class EvokeClassifier(ClassifierMixin, SequenceEstimator):
         given = self._read(X, y, lengths, X_val, y_val, sample_weight, sample_weight_val)
         labels = Labels(given.data.y, given.data.X)
         data, held_out = self._weighted(labels, given.data, given.held_out)
-        split = divide(
-            data, held_out, labels.encode, washout=self.washout, validation=self.validation, refit=self.refit
-        )
-        self._warn_of_unlearnable(labels, split, data, held_out)
         build = partial(
             ClassifierModel, features=given.features, classes=labels.classes, multilabel=labels.multilabel,
             per_sequence=data.y.per_sequence,
         )  # fmt: skip
+        if is_text(self.validation, "loo"):
+            self._evolve_whole(data, labels.encode, build, exclusive=not labels.multilabel)
+            return self
+        split = divide(
+            data, held_out, labels.encode, washout=self.washout, validation=self.validation, refit=self.refit
+        )
+        self._warn_of_unlearnable(labels, split, data, held_out)
         self._evolve(split, share_prefixes(split.X), build, exclusive=not labels.multilabel)
         return self
 

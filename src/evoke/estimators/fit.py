@@ -5,19 +5,23 @@ from __future__ import annotations
 import copy
 import warnings
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator
 
+from evoke._core.kernel import Kernel
+from evoke._validation.arrays import FloatArray
 from evoke.esp import ESP
 from evoke.estimators.fitted import FittedModel
+from evoke.estimators.pooling import Pooling, Preparation, Units
 from evoke.evolution.evaluation import activations, evaluate, fit_readout
-from evoke.evolution.problem import Points, Problem
+from evoke.evolution.problem import Points, PooledProblem, Problem
 from evoke.evolution.run import Run, RunState
-from evoke.readouts import FittedReadout
+from evoke.readouts import FittedReadout, LeaveOneOut
 
-__all__ = ["Fit"]
+__all__ = ["Fit", "JoinedNetworks", "OneNetwork"]
 
 
 class Fit:
@@ -27,12 +31,14 @@ class Fit:
     ----------
     estimator : estimator
         Its parameters, and with ``warm_start`` its last fit.
-    problem : Problem
+    problem : Problem or PooledProblem
         What networks are evolved for.
-    final : Points
-        What the readout of the best network is trained on at the end.
+    train : callable
+        Trains the readout at the end: from the engine to fields of the fitted model, `network` and `readout` for one.
     build : callable
-        Makes the fitted model, given ``network, readout, washout, run`` by name.
+        Makes the fitted model of these fields, given ``washout, run`` by name as well.
+    **engine
+        Further parameters of the engine.
 
     Attributes
     ----------
@@ -40,7 +46,14 @@ class Fit:
         The run of the evolution.
     """
 
-    def __init__(self, estimator: BaseEstimator, problem: Problem, final: Points, build: Callable[..., FittedModel]):
+    def __init__(
+        self,
+        estimator: BaseEstimator,
+        problem: Problem | PooledProblem,
+        train: Callable[[ESP], dict[str, Any]],
+        build: Callable[..., FittedModel],
+        **engine: Any,
+    ):
         esp = ESP(
             [4 * (problem.n_inputs + estimator.n_cells)] * estimator.n_cells,
             subpopulation_size=estimator.subpopulation_size,
@@ -51,6 +64,7 @@ class Fit:
             credit=estimator.credit,
             weight_range=estimator.weight_range,
             random_state=estimator.random_state,
+            **engine,
         )
         n_generations, history, first = estimator.n_generations, [], 0
         if estimator.warm_start and hasattr(estimator, "fitted_"):
@@ -61,10 +75,10 @@ class Fit:
             # records of other data say nothing about the fitness on these
             first = last.first if problem.digest == last.digest else len(history)
         self.run = Run(problem, esp, n_generations, history, first, model=self.estimator_so_far)
-        self._estimator, self._final, self._build = estimator, final, build
+        self._estimator, self._train, self._build = estimator, train, build
         self._begin = esp.generation
-        self._readout: FittedReadout | None = None  # of the best network, whose fitness comes next
-        self._fitness = np.inf
+        self._trained: dict[str, Any] = {}
+        self._fitness: list[float] = []  # of the networks that were trained
 
     @property
     def has_progressed(self) -> bool:
@@ -73,13 +87,12 @@ class Fit:
 
     def model(self) -> FittedModel | None:
         """The best network so far with its readout; None while no network had a finite error."""
-        if self.run.esp.best is None:
+        esp = self.run.esp
+        if esp.best is None:
             return None
-        problem, state = self.run.problem, self.run.state()
-        return self._build(
-            network=problem.networks(state.esp.best), readout=self._best_readout(),
-            washout=int(self._estimator.washout), run=state,
-        )  # fmt: skip
+        if self._fitness != esp.hall_fitness:  # trained anew only when there are better ones
+            self._trained, self._fitness = self._train(esp), esp.hall_fitness
+        return self._build(**self._trained, washout=int(self._estimator.washout), run=self.run.state())
 
     def estimator_so_far(self) -> BaseEstimator:
         """A copy of the estimator, fitted with the best network so far."""
@@ -88,14 +101,20 @@ class Fit:
             so_far.fitted_ = model
         return so_far
 
-    def _best_readout(self) -> FittedReadout:
-        """The readout of the best network, trained anew only when there is a better one."""
-        if self._readout is None or self._fitness != self.run.esp.best_fitness:
-            self._readout, self._fitness = self._train(), self.run.esp.best_fitness
-        return self._readout
 
-    def _train(self) -> FittedReadout:
-        problem, genome, final = self.run.problem, self.run.esp.best, self._final
+@dataclass(frozen=True)
+class OneNetwork:
+    """The best network, whose readout is trained on the `final` points."""
+
+    problem: Problem
+    final: Points
+
+    def __call__(self, esp: ESP) -> dict[str, Any]:
+        """The fields `network` and `readout`."""
+        return {"network": self.problem.networks(esp.best), "readout": self._readout(esp.best)}
+
+    def _readout(self, genome: FloatArray) -> FittedReadout:
+        problem, final = self.problem, self.final
         if final is problem.train:
             return fit_readout(problem, genome)
         try:
@@ -109,12 +128,40 @@ class Fit:
         except ValueError as error:
             # these are more points than the fitness has tried: no reason to lose the run
             warnings.warn(
-                f"refit=True is left out, the readout was not trained on the held-out part: {error}", stacklevel=6
+                f"refit=True is left out, the readout was not trained on the held-out part: {error}", stacklevel=7
             )
             return fit_readout(problem, genome)
 
 
-def take_over(esp: ESP, last: RunState, problem: Problem) -> None:
+@dataclass(frozen=True)
+class JoinedNetworks:
+    """The networks of the hall of fame, whose pooled features are read by one readout."""
+
+    problem: PooledProblem
+    readout: LeaveOneOut
+    preparation: Preparation
+    units: Units
+
+    def __call__(self, esp: ESP) -> dict[str, Any]:
+        """The fields `network`, a population, `readout`, `preparation` and `pooling`."""
+        problem = self.problem
+        networks = problem.networks(np.stack(esp.hall))
+        statistics = Pooling.statistics(networks, problem.inputs, problem.pool, problem.washout)
+        found = self.readout.choose(statistics, problem.points, problem.objective)
+        if found is None:
+            raise ValueError("the kernel matrix of the joined networks is singular to working precision: lower C")
+        pooling = Pooling(problem.pool, problem.washout, found.mean, found.inverse)
+        n_outputs = len(found.intercept)
+        kernel = Kernel("rbf", found.gamma) if self.readout.kernel == "rbf" else Kernel("linear")
+        readout = FittedReadout(
+            pooling.features(networks, problem.inputs), found.dual_coef * self.units.deviation,
+            found.intercept * self.units.deviation + self.units.mean, np.zeros(n_outputs),
+            np.ones(n_outputs, dtype=bool), kernel,
+        )  # fmt: skip
+        return {"network": networks, "readout": readout, "preparation": self.preparation, "pooling": pooling}
+
+
+def take_over(esp: ESP, last: RunState, problem: Problem | PooledProblem) -> None:
     """Bring the population of the last fit into an engine, whose parameters must be the same."""
     if esp.lengths != last.esp.lengths:
         before, now = (f"{len(n)} cells and {n[0] // 4 - len(n)} inputs" for n in (last.esp.lengths, esp.lengths))
@@ -124,5 +171,5 @@ def take_over(esp: ESP, last: RunState, problem: Problem) -> None:
     except ValueError as error:
         raise ValueError(f"warm_start cannot continue the last fit: {error}") from None
     # the best network of the last fit competes on the data of this one
-    best: Any = esp.best
-    esp.judge_best_anew(float(evaluate(problem, best[None])[0, :2].sum()))
+    fitness = evaluate(problem, np.stack(esp.hall))[:, :2].sum(axis=1)
+    esp.judge_best_anew(float(fitness[0]) if esp.n_best == 1 else fitness)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from evoke._core import free_run, lstm
+from evoke._core import free_run, lstm, pooled
 from evoke._core.lstm import Network
 from evoke._validation.arrays import FloatArray
 from evoke._validation.parameters import (
@@ -16,9 +16,11 @@ from evoke._validation.parameters import (
     check_gate_bias,
     check_integer,
     check_not_negative,
+    check_pool,
     check_positive,
 )
 from evoke.esp import ESP
+from evoke.estimators.pooling import Pooling, Preparation, check_lengths
 from evoke.evolution.run import RunState
 from evoke.persistence.checks import check_feature_names, check_flags, check_labels, check_values
 from evoke.readouts import FittedReadout
@@ -41,7 +43,7 @@ class FittedModel:
     features : Features
         Number and names of the features of X.
     network : Network
-        The best network.
+        The best network, or the networks whose features one readout reads.
     readout : FittedReadout
         The readout trained on its activations.
     washout : int
@@ -73,9 +75,23 @@ class FittedModel:
         """Inputs of the network."""
         return self.features.n
 
+    @property
+    def n_read(self) -> int:
+        """Numbers that the readout reads."""
+        return self.network.n_cells
+
+    @property
+    def networks(self) -> list[Network]:
+        """The networks one by one."""
+        network = self.network
+        if network.genome.ndim == 2:
+            return [network]
+        return [Network(genome, network.cell, network.gate_bias) for genome in network.genome]
+
     def activations(self, inputs: Sequences) -> FloatArray:
-        """Activations phi(t) of the network (n_rows, n_cells), the paper's equation 1."""
-        return lstm.sequences(self.network, inputs.rows, inputs.offsets)[0]
+        """Activations phi(t) of the networks (n_rows, n_cells), the paper's equation 1, one network after the other."""
+        phi = [lstm.sequences(network, inputs.rows, inputs.offsets)[0] for network in self.networks]
+        return phi[0] if len(phi) == 1 else np.concatenate(phi, axis=1)
 
     # ------------------------------------------------------------------ files
 
@@ -105,7 +121,7 @@ class FittedModel:
         genome, esp = state["genome_"], state["_esp"]
         if not isinstance(state["readout_"], FittedReadout):
             raise ValueError("readout_ is no trained readout")
-        check_values("genome_", genome, (None, None))
+        check_values("genome_", genome, (None,) * (3 if "_pool" in state else 2))
         check_choice("_cell", state["_cell"], lstm.CELLS)
         run = RunState(esp, state["history_"], check_integer("_first", state["_first"], 0), state["_digest"])
         check_run(run)
@@ -125,12 +141,12 @@ class FittedModel:
         ValueError
             They do not.
         """
-        n_cells = len(self.network.genome)
+        n_cells = self.network.n_cells
         size = 4 * (self.n_inputs + n_cells)
-        check_values("genome_", self.network.genome, (n_cells, size))
+        check_values("genome_", self.network.genome, (*self.network.genome.shape[:-2], n_cells, size))
         readout = self.readout
         check_values("dual_coef", readout.dual_coef, (None, self.n_outputs))
-        check_values("support_vectors", readout.support_vectors, (len(readout.dual_coef), n_cells))
+        check_values("support_vectors", readout.support_vectors, (len(readout.dual_coef), self.n_read))
         check_values("intercept", readout.intercept, (None,))
         if 0 in (n_cells, self.n_inputs, self.n_outputs):
             raise ValueError("the network has no cells, no inputs or no outputs")
@@ -168,9 +184,29 @@ class SequenceModel(FittedModel):
     ----------
     per_sequence : bool
         Whether it was trained with one target per sequence.
+    preparation : Preparation, optional
+        What networks read in place of X.
+    pooling : Pooling, optional
+        What the readout reads of a sequence in place of the activations at its last step.
     """
 
     per_sequence: bool
+    preparation: Preparation | None = None
+    pooling: Pooling | None = None
+
+    @property
+    def n_inputs(self) -> int:
+        return self.features.n if self.preparation is None else self.preparation.n_inputs
+
+    @property
+    def n_read(self) -> int:
+        if self.pooling is None:
+            return self.network.n_cells
+        return len(self.network.genome) * self.network.n_cells * pooled.n_pooled(self.pooling.pool)
+
+    def inputs(self, sequences: Sequences) -> Sequences:
+        """What networks read."""
+        return sequences if self.preparation is None else self.preparation.apply(sequences)
 
     def read(self, X: Any, lengths: Any = None) -> Sequences:
         """Sequences that have the features of `fit`."""
@@ -180,7 +216,11 @@ class SequenceModel(FittedModel):
 
     def decide(self, sequences: Sequences) -> FloatArray:
         """Decision values (n, n_outputs), one per step, or one per sequence, which is read off its last step."""
-        phi = self.activations(sequences)
+        inputs = self.inputs(sequences)
+        if self.pooling is not None:
+            check_lengths(sequences, self.pooling.washout)
+            return self.readout.decide(self.pooling.features(self.network, inputs))
+        phi = self.activations(inputs)
         return self.readout.decide(phi[sequences.offsets[1:] - 1] if self.per_sequence else phi)
 
     def mirror(self, values: NDArray[Any], sequences: Sequences) -> Any:
@@ -192,15 +232,37 @@ class SequenceModel(FittedModel):
         raise NotImplementedError
 
     def state(self) -> dict[str, Any]:
-        return super().state() | {"_per_sequence": self.per_sequence}
+        state = super().state() | {"_per_sequence": self.per_sequence}
+        if self.pooling is not None and self.preparation is not None:
+            state |= {
+                "_pool": list(self.pooling.pool), "_pool_mean": self.pooling.mean,
+                "_pool_inverse": self.pooling.inverse, "_differences": self.preparation.differences,
+                "_input_mean": self.preparation.mean, "_input_inverse": self.preparation.inverse,
+            }  # fmt: skip
+        return state
 
     @staticmethod
     def fields(state: dict[str, Any], estimator: str) -> dict[str, Any]:
-        return FittedModel.fields(state, estimator) | {"per_sequence": state["_per_sequence"]}
+        fields = FittedModel.fields(state, estimator) | {"per_sequence": state["_per_sequence"]}
+        if "_pool" in state:
+            pool = check_pool(state["_pool"], pooled.STATISTICS)
+            fields["pooling"] = Pooling(pool, fields["washout"], state["_pool_mean"], state["_pool_inverse"])
+            fields["preparation"] = Preparation(
+                state["_differences"], state["_input_mean"], state["_input_inverse"]
+            )
+        return fields
 
     def check(self) -> None:
         super().check()
         check_flags(_per_sequence=self.per_sequence)
+        if self.pooling is not None and self.preparation is not None:
+            check_flags(_differences=self.preparation.differences)
+            check_values("_pool_mean", self.pooling.mean, (self.n_read,))
+            check_values("_pool_inverse", self.pooling.inverse, (self.n_read,))
+            check_values("_input_mean", self.preparation.mean, (self.n_inputs - 1,))
+            check_values("_input_inverse", self.preparation.inverse, (self.n_inputs - 1,))
+            if self.preparation.n_features != self.features.n or not self.per_sequence:
+                raise ValueError("the inputs of the networks are not those of the features")
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

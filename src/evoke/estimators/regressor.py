@@ -6,6 +6,7 @@ from functools import partial
 
 from sklearn.base import RegressorMixin
 
+from evoke._validation.parameters import is_text
 from evoke.estimators.base import learned
 from evoke.estimators.fitted import RegressorModel
 from evoke.estimators.sequence import SequenceEstimator
@@ -53,14 +54,17 @@ class EvokeRegressor(RegressorMixin, SequenceEstimator):
     objective : {"squared", "hinge", "count"}, default="squared"
         Error of a prediction: its square, its absolute value beyond `epsilon`, or whether it is off by more than
         `epsilon`; summed over outputs and steps.
-    readout : {"svm", "lssvm", "pinv"}, default="svm"
+    readout : {"svm", "lssvm", "pinv", "ridge"}, default="svm"
         Support vector regression, least-squares support vector machines, or linear weights by the pseudoinverse, one
-        for each output.
+        for each output. "ridge" is ridge regression of whole sequences, where ``validation="loo"``.
     kernel : {"rbf", "linear", "poly"}, default="rbf"
-    gamma : float, default=0.25
+    gamma : float or "auto", default=0.25
         Kernel width, ``exp(-gamma * |x - y|**2)``. The paper's "standard deviation 2.0" means 1/4 in its SVM software.
-    C : float, default=100.0
-        Capacity: the price of an error beyond `epsilon`, of a squared error with ``readout="lssvm"``.
+        "auto", with ``validation="loo"``: 0.3, 1 or 3 divided by the mean squared distance of the features, whichever
+        has the least error, for each network.
+    C : float or "auto", default=100.0
+        Capacity: the price of an error beyond `epsilon`, of a squared error with ``readout="lssvm"``. "auto",
+        with ``validation="loo"``: 1, 10, 100 or 1000, found with `gamma`.
     epsilon : float, default=0.001
         Errors that support vector regression and the objectives "hinge" and "count" leave free.
     tol : float, default=0.001
@@ -69,9 +73,23 @@ class EvokeRegressor(RegressorMixin, SequenceEstimator):
         Solver that trains the support vector machines of ``readout="svm"``.
     washout : int, default=0
         Steps at the beginning of every sequence that count neither in training nor in the fitness.
-    validation : "half" or float, default="half"
+    validation : "half", "loo" or float, default="half"
         The part held out for the fitness: the second half of the sequences (or of the steps of a single sequence), or
-        the last fraction of them. Not used where `fit` is given ``X_val, y_val``.
+        the last fraction of them. Not used where `fit` is given ``X_val, y_val``. "loo": each sequence in turn, exactly
+        and at the cost of a single training; for one target a sequence and ``readout="lssvm"`` or ``"ridge"``.
+    pool : {"last"} or tuple of str, default="last"
+        What the readout reads of a sequence with one target, where ``validation="loo"``: statistics of each activation
+        over its steps, some of "last", "mean", "std", "max", "min", "positive" (share of steps above zero), "change"
+        (mean size of the change from step to step) and "thirds" (means of the first, second and last third).
+    n_networks : int, default=1
+        Networks whose features one readout reads, where ``validation="loo"``: the best of the whole run. Of networks
+        that share more than half of their cells' chromosomes only the best is taken.
+    differences : bool, default=False
+        Whether networks also read by how much X has changed since the step before, where ``validation="loo"``.
+    scale : {"standard"} or None, default=None
+        Where ``validation="loo"``: "standard" brings the inputs of the networks and the features of the readout to a
+        mean of 0 and a deviation of 1, and y too, so that units do not matter; errors and `epsilon` are in units of the
+        deviation of y then.
     random_state : int, SeedSequence, Generator, RandomState or None, default=None
         Seed of the evolution; 0 is a seed like any other. None: a different run each time.
     n_jobs : int or None, default=None
@@ -148,6 +166,10 @@ class EvokeRegressor(RegressorMixin, SequenceEstimator):
         solver="auto",
         washout=0,
         validation="half",
+        pool="last",
+        n_networks=1,
+        differences=False,
+        scale=None,
         random_state=None,
         n_jobs=None,
         callbacks=None,
@@ -176,6 +198,10 @@ class EvokeRegressor(RegressorMixin, SequenceEstimator):
         self.solver = solver
         self.washout = washout
         self.validation = validation
+        self.pool = pool
+        self.n_networks = n_networks
+        self.differences = differences
+        self.scale = scale
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.callbacks = callbacks
@@ -219,14 +245,17 @@ class EvokeRegressor(RegressorMixin, SequenceEstimator):
             On Ctrl-C. The best network so far is kept: the estimator is fitted if a generation was completed.
         """
         given = self._read(X, y, lengths, X_val, y_val, sample_weight, sample_weight_val)
-        split = divide(
-            given.data, given.held_out, encode_values, washout=self.washout, validation=self.validation,
-            refit=self.refit,
-        )  # fmt: skip
         y = given.data.y
         build = partial(
             RegressorModel, features=given.features, per_sequence=y.per_sequence, flat=y.values.ndim == 1
         )
+        if is_text(self.validation, "loo"):
+            self._evolve_whole(given.data, encode_values, build)
+            return self
+        split = divide(
+            given.data, given.held_out, encode_values, washout=self.washout, validation=self.validation,
+            refit=self.refit,
+        )  # fmt: skip
         self._evolve(split, share_prefixes(split.X), build)
         return self
 

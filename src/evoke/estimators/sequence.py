@@ -3,20 +3,35 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, NamedTuple
 
+import numpy as np
 from numpy.typing import NDArray
 
+from evoke._core import loo, pooled
 from evoke._validation.arrays import FloatArray
+from evoke._validation.errors import ParameterError, refusal, shown
+from evoke._validation.parameters import check_choice, check_flag, check_gate_bias, check_integer, check_pool, is_text
 from evoke.estimators.base import BaseEvoke
+from evoke.estimators.fit import Fit, JoinedNetworks
 from evoke.estimators.fitted import SequenceModel
-from evoke.estimators.split import Data
+from evoke.estimators.pooling import Memories, Preparation, Units, check_lengths
+from evoke.estimators.split import Data, Encode
 from evoke.estimators.streams import Stream
 from evoke.estimators.targets import with_weights
+from evoke.evolution.problem import Objective, Points, PooledProblem
+from evoke.readouts import LeaveOneOut
 from evoke.sequences.containers import Sequences, Targets, as_sequences, as_targets
 from evoke.sequences.features import Features
 
 __all__ = ["SequenceEstimator"]
+
+
+# Kernel widths, in units of the mean squared distance, and capacities that are tried for each network, and at the end
+# for the features of all that are joined.
+NETWORK_GRID = LeaveOneOut(widths=(0.3, 1.0, 3.0), capacities=(1.0, 10.0, 100.0, 1000.0))
+JOINED_GRID = LeaveOneOut(widths=(0.1, 0.3, 1.0, 3.0), capacities=(1.0, 10.0, 100.0, 1000.0, 10000.0))
 
 
 class Given(NamedTuple):
@@ -30,8 +45,11 @@ class Given(NamedTuple):
 class SequenceEstimator(BaseEvoke, auto_wrap_output_keys=None):  # type: ignore[call-arg]
     """An estimator whose X are the inputs of the network, and whose y are what its readout is to predict."""
 
+    _leaves_out = True
     _model: type[SequenceModel]
-    _fitted = BaseEvoke._fitted | {"_per_sequence"}
+    _fitted = BaseEvoke._fitted | {
+        "_per_sequence", "_pool", "_pool_mean", "_pool_inverse", "_differences", "_input_mean", "_input_inverse",
+    }  # fmt: skip
 
     def _read(self, X, y, lengths, X_val, y_val, sample_weight, sample_weight_val) -> Given:
         """The arguments of `fit`, checked and in flat form."""
@@ -41,6 +59,8 @@ class SequenceEstimator(BaseEvoke, auto_wrap_output_keys=None):  # type: ignore[
         data = Data(sequences, with_weights(as_targets(y, sequences), sample_weight, sequences))
         if (X_val is None) != (y_val is None):
             raise ValueError("X_val and y_val go together: one of them is missing")
+        if X_val is not None and self.validation == "loo":
+            raise ValueError("validation='loo' leaves out each sequence of X in turn; X_val and y_val have no part")
         if X_val is None:
             if sample_weight_val is not None:
                 raise ValueError("sample_weight_val goes with X_val and y_val, which are missing")
@@ -51,6 +71,87 @@ class SequenceEstimator(BaseEvoke, auto_wrap_output_keys=None):  # type: ignore[
         if targets.per_sequence != data.y.per_sequence or targets.values.shape[1:] != data.y.values.shape[1:]:
             raise ValueError("y_val must be of the same kind as y: one a step or one a sequence, as many outputs")
         return Given(data, Data(val, targets), features)
+
+    # ------------------------------------------------------------------ whole sequences, left out one by one
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        check_pool(self.pool, pooled.STATISTICS)
+        check_integer("n_networks", self.n_networks, 1)
+        check_flag("differences", self.differences)
+        if self.scale is not None:
+            check_choice("scale", self.scale, ("standard",))
+        if is_text(self.validation, "loo"):
+            if self.readout not in ("lssvm", "ridge"):
+                raise refusal("readout", "be 'lssvm' or 'ridge' with validation='loo'", self.readout)
+            check_choice("kernel", self.kernel, loo.KERNELS)
+            return
+        needs_it = {
+            "pool": check_pool(self.pool, pooled.STATISTICS) != ("last",), "n_networks": self.n_networks > 1,
+            "differences": bool(self.differences), "scale": self.scale is not None, "readout": self.readout == "ridge",
+            "C": is_text(self.C, "auto"), "gamma": is_text(self.gamma, "auto"),
+        }  # fmt: skip
+        for name, needs in needs_it.items():
+            if needs:
+                raise ParameterError(
+                    f"{name}={shown(getattr(self, name))} must come with validation='loo', got {shown(self.validation)}"
+                )
+
+    def _evolve_whole(
+        self, data: Data, encode: Encode, build: Callable[..., SequenceModel], *, exclusive: bool = False
+    ) -> None:
+        """Evolve networks by the leave-one-out error of readouts of whole sequences, and join the best of them.
+
+        Parameters
+        ----------
+        data : Data
+            With one target a sequence.
+        encode : callable
+            Makes targets for the core.
+        build : callable
+            Makes the fitted model.
+        exclusive : bool
+            Whether each target is one class, decided by the largest output.
+        """
+        X, y = data.X, data.y
+        if not y.per_sequence:
+            raise ValueError("validation='loo' leaves out whole sequences: y must have one target a sequence")
+        check_lengths(X, self.washout)
+        targets = encode(y, X, "y")[X.offsets[1:] - 1]
+        units = Units.of(targets) if self._regression and self.scale is not None else Units.none(targets)
+        weights = np.ones(X.n_sequences) if y.weights is None else y.weights
+        counted = np.flatnonzero(weights > 0)
+        if len(counted) < 2:
+            raise ValueError(f"X has n_samples={len(counted)} sequences with a weight; to leave one out takes two")
+        if len(counted) < X.n_sequences:
+            X = X.take(counted)
+
+        # what networks read, and what the fitness of one depends on
+        preparation = Preparation.of(X, differences=bool(self.differences), scaled=self.scale is not None)
+        points = Points(
+            np.arange(len(counted)), np.ascontiguousarray(weights[counted], dtype=np.float64),
+            np.ascontiguousarray(units.to(targets[counted]).T),
+        )  # fmt: skip
+        problem = PooledProblem(
+            preparation.apply(X), points, str(self.cell), check_gate_bias(self.gate_bias),
+            check_pool(self.pool, pooled.STATISTICS), int(self.washout), self._leave_one_out(NETWORK_GRID),
+            Objective(str(self.objective), exclusive, self._regression, float(getattr(self, "epsilon", 0.0))),
+        )  # fmt: skip
+        joined = JoinedNetworks(problem, self._leave_one_out(JOINED_GRID), preparation, units)
+        memories = Memories(problem.n_inputs, float(self.weight_range), float(np.mean(X.lengths)))
+        self._run(Fit(self, problem, joined, build, n_best=int(self.n_networks), initial=memories))
+
+    def _leave_one_out(self, grid: LeaveOneOut) -> LeaveOneOut:
+        """The readout with the kernel width and the capacity that the user gave, or a grid of each."""
+        kernel = "linear" if self.readout == "ridge" else str(self.kernel)
+        own: dict[str, Any] = {"kernel": kernel, "scaled": self.scale is not None}
+        if self.C != "auto":
+            own["capacities"] = (float(self.C),)
+        if kernel == "linear":
+            own |= {"widths": (1.0,), "relative": self.C == "auto"}
+        elif self.gamma != "auto":
+            own |= {"widths": (float(self.gamma),), "relative": False}
+        return replace(grid, **own)
 
     def _apply(self, answer: Callable[[Any, FloatArray], NDArray[Any]], X, lengths):
         """What `answer` makes of the model and its decision values, in the structure of X or one per sequence."""
@@ -85,7 +186,7 @@ class SequenceEstimator(BaseEvoke, auto_wrap_output_keys=None):  # type: ignore[
         """
         model = self._fitted_model()
         sequences: Sequences = model.read(X, lengths)
-        return self._as_output(model.activations(sequences), X, sequences)
+        return self._as_output(model.activations(model.inputs(sequences)), X, sequences)
 
     def fit_transform(self, X, y=None, lengths=None, **fit_params):
         """Fit to X and y, then give the activations on X: `fit` and `transform` in one.

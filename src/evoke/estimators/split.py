@@ -10,13 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evoke._validation.arrays import FloatArray
-from evoke._validation.errors import shown
 from evoke._validation.parameters import check_fraction
+from evoke.estimators.pooling import check_lengths
 from evoke.evolution.problem import Points, merge_points
 from evoke.sequences.containers import Sequences, Targets
 from evoke.sequences.prefixes import Segments
 
-__all__ = ["Data", "Split", "divide", "rows_after_washout"]
+__all__ = ["Data", "Encode", "Split", "divide", "rows_after_washout"]
 
 Rows = NDArray[np.int64]
 
@@ -144,10 +144,6 @@ def target_rows(X: Sequences, y: Targets, washout: int, name: str) -> Rows:
 
 def rows_after_washout(X: Sequences, washout: int, name: str) -> Rows:
     """The rows after the washout, of which every sequence must have one."""
-    short = X.lengths <= washout
-    if short.any():
-        i = int(np.argmax(short))
-        which = name if X.container == "2d" else f"{name}[{i}]"
-        raise ValueError(f"washout={shown(washout)} leaves nothing of {which}, which has {X.lengths[i]} steps")
+    check_lengths(X, washout, name)
     step = np.arange(len(X.rows)) - np.repeat(X.offsets[:-1], X.lengths)
     return np.flatnonzero(step >= washout)

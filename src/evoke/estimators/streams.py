@@ -34,6 +34,8 @@ class Stream:
     """
 
     def __init__(self, model: SequenceModel):
+        if getattr(model, "pooling", None) is not None:
+            raise ValueError("a model with validation='loo' reads whole sequences, and cannot be read step by step")
         self._model = model  # frozen: a later fit does not touch it
         self.reset()
 
@@ -146,6 +148,8 @@ class SeriesStream:
     """
 
     def __init__(self, model: SeriesModel):
+        if getattr(model, "pooling", None) is not None:
+            raise ValueError("a model with validation='loo' reads whole sequences, and cannot be read step by step")
         self._model = model  # frozen: a later fit does not touch it
         self.reset()
 

@@ -8,10 +8,10 @@ from threading import Lock
 import numpy as np
 
 from evoke._core import evaluate as core_evaluate
-from evoke._core import free_run, lstm
+from evoke._core import free_run, lstm, pooled
 from evoke._core.dispatch import LANES
 from evoke._validation.arrays import FloatArray
-from evoke.evolution.problem import Objective, Points, Problem
+from evoke.evolution.problem import Objective, Points, PooledProblem, Problem
 from evoke.readouts import FittedReadout
 
 __all__ = ["WorkQueue", "activations", "evaluate", "fit_readout"]
@@ -47,12 +47,12 @@ class WorkQueue:
         return slice(first, first + n)
 
 
-def evaluate(problem: Problem, genomes: FloatArray, queue: WorkQueue | None = None) -> FloatArray:
+def evaluate(problem: Problem | PooledProblem, genomes: FloatArray, queue: WorkQueue | None = None) -> FloatArray:
     """Errors of candidate networks; the paper's two phases for each of them.
 
     Parameters
     ----------
-    problem : Problem
+    problem : Problem or PooledProblem
     genomes : ndarray of shape (n_networks, n_cells, 4 * (n_inputs + n_cells))
     queue : WorkQueue, optional
         Of the threads that evaluate the same genomes together.
@@ -61,8 +61,14 @@ def evaluate(problem: Problem, genomes: FloatArray, queue: WorkQueue | None = No
     -------
     ndarray of shape (n_networks, 4)
         Objective on training and on validation points, wrong decisions on both. Infinite for a network whose
-        activations are not finite, NaN for those not evaluated. With a queue, the errors of all its threads.
+        activations are not finite, NaN for those not evaluated. With a queue, the errors of all its threads. Where all
+        points are left out in turn, these count as validation points, and none as training points.
     """
+    if isinstance(problem, PooledProblem):
+        return pooled.evaluate(
+            problem.networks(genomes), problem.inputs, problem.pool, problem.points, problem.readout,
+            problem.objective, problem.washout, queue,
+        )  # fmt: skip
     if problem.readout.fused:
         return core_evaluate.evaluate(
             problem.networks(genomes), problem.segments, problem.train, problem.validation, problem.readout,

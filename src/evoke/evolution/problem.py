@@ -14,10 +14,11 @@ from numpy.typing import NDArray
 from evoke._core.kernel import Kernel
 from evoke._core.lstm import Network
 from evoke._validation.arrays import FloatArray
-from evoke.readouts import Readout
+from evoke.readouts import LeaveOneOut, Readout
+from evoke.sequences.containers import Sequences
 from evoke.sequences.prefixes import Segments
 
-__all__ = ["FreeRun", "Objective", "Points", "Problem", "merge_points"]
+__all__ = ["FreeRun", "Objective", "Points", "PooledProblem", "Problem", "merge_points"]
 
 
 @dataclass(frozen=True)
@@ -120,10 +121,7 @@ class Problem:
     @cached_property
     def digest(self) -> str:
         """SHA-256 of the whole: two problems with the same digest give a genome the same errors."""
-        found = hashlib.sha256()
-        for part in _parts("Problem", self._by_name()):
-            found.update(part)
-        return found.hexdigest()
+        return _digest("Problem", self._by_name())
 
     def _by_name(self) -> dict[str, Any]:
         """All that counts, in the names and the order of format 1 of model files, which hold the digest."""
@@ -141,6 +139,61 @@ class Problem:
             "epsilon": self.objective.epsilon, "free": None if free is None else free.stretches,
             "feedback_scale": 1.0 if free is None else free.feedback_scale,
         }  # fmt: skip
+
+
+@dataclass(frozen=True)
+class PooledProblem:
+    """The fitness of networks whose activations over whole sequences are pooled, by exact leave-one-out.
+
+    Attributes
+    ----------
+    inputs : Sequences
+        What the networks read.
+    points : Points
+        Weights and targets of the sequences; its rows are their numbers, in order.
+    cell : str
+    gate_bias : tuple of 3 floats
+    pool : tuple of str
+        Statistics of the activations.
+    washout : int
+        Steps at the beginning of each sequence that do not count.
+    readout : LeaveOneOut
+    objective : Objective
+    """
+
+    inputs: Sequences
+    points: Points
+    cell: str
+    gate_bias: tuple[float, ...]
+    pool: tuple[str, ...]
+    washout: int
+    readout: LeaveOneOut
+    objective: Objective
+
+    @property
+    def n_inputs(self) -> int:
+        return self.inputs.rows.shape[1]
+
+    def networks(self, genomes: FloatArray) -> Network:
+        """One network, or a population, of these genomes."""
+        return Network(np.ascontiguousarray(genomes), self.cell, self.gate_bias)
+
+    @cached_property
+    def digest(self) -> str:
+        """SHA-256 of the whole: two problems with the same digest give a genome the same errors."""
+        parts = {
+            "rows": self.inputs.rows, "offsets": self.inputs.offsets, "points": ("Points", vars(self.points)),
+            "cell": self.cell, "gate_bias": self.gate_bias, "pool": self.pool, "washout": self.washout,
+            "readout": ("LeaveOneOut", vars(self.readout)), "objective": ("Objective", vars(self.objective)),
+        }  # fmt: skip
+        return _digest("PooledProblem", parts)
+
+
+def _digest(kind: str, fields: dict[str, Any]) -> str:
+    found = hashlib.sha256()
+    for part in _parts(kind, fields):
+        found.update(part)
+    return found.hexdigest()
 
 
 def _parts(kind: str, fields: dict[str, Any]) -> Iterator[bytes | memoryview]:

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evoke.esp import ESP
-from evoke.evolution.problem import Problem
+from evoke.evolution.problem import PooledProblem, Problem
 from evoke.evolution.workers import evaluator
 
 __all__ = ["Callback", "Run", "RunState", "evolve"]
@@ -58,7 +58,7 @@ class Run:
 
     Attributes
     ----------
-    problem : Problem
+    problem : Problem or PooledProblem
     esp : ESP
     n_generations : int
         The generation with which the run ends, counted like ``esp.generation``.
@@ -72,7 +72,7 @@ class Run:
         Set to true, by a `watch` for instance, it ends the run before the next generation.
     """
 
-    problem: Problem
+    problem: Problem | PooledProblem
     esp: ESP
     n_generations: int
     history: list[dict[str, Any]] = field(default_factory=list)

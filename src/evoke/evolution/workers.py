@@ -15,7 +15,7 @@ from joblib.parallel import LokyBackend, MultiprocessingBackend, get_active_back
 from evoke._core.dispatch import LANES
 from evoke._validation.arrays import FloatArray
 from evoke.evolution.evaluation import WorkQueue, evaluate
-from evoke.evolution.problem import Problem
+from evoke.evolution.problem import PooledProblem, Problem
 from evoke.exceptions import WorkerLostError
 
 __all__ = ["evaluator", "in_threads", "slices", "spread"]
@@ -56,7 +56,9 @@ def n_workers(n_jobs: int | None, most: int) -> int:
 
 
 @contextmanager
-def evaluator(problem: Problem, n_jobs: int | None, n_networks: int) -> Iterator[Callable[[FloatArray], FloatArray]]:
+def evaluator(
+    problem: Problem | PooledProblem, n_jobs: int | None, n_networks: int
+) -> Iterator[Callable[[FloatArray], FloatArray]]:
     """The function genomes -> errors for generations of `n_networks`, several slices at a time.
 
     Raises
@@ -90,7 +92,7 @@ class _Threads(ThreadPoolExecutor):
         self.workers = workers
         super().__init__(max(1, workers - 1))  # it starts them when they are needed
 
-    def evaluate(self, problem: Problem, genomes: FloatArray) -> FloatArray:
+    def evaluate(self, problem: Problem | PooledProblem, genomes: FloatArray) -> FloatArray:
         queue = WorkQueue(len(genomes), self.workers) if self.workers > 1 else None
         waiting = [self.submit(evaluate, problem, genomes, queue) for _ in range(self.workers - 1)]
         try:

@@ -43,6 +43,12 @@ class Sequences:
     def lengths(self) -> NDArray[np.int64]:
         return np.diff(self.offsets)
 
+    def take(self, which: NDArray[np.int64]) -> Sequences:
+        """Some of the sequences."""
+        rows = [self.rows[self.offsets[i] : self.offsets[i + 1]] for i in which]
+        offsets = np.concatenate([[0], np.cumsum(self.lengths[which])])
+        return Sequences(np.concatenate(rows), offsets, "list")
+
     def mirror(self, values: NDArray[Any]) -> Any:
         """One value a row, put back into the container of the user."""
         if self.container in ("2d", "lengths"):

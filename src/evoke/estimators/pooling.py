@@ -1,0 +1,170 @@
+"""From whole sequences to features: what networks read in place of X, and the statistics of their activations."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from evoke._core import pooled
+from evoke._core.lstm import Network
+from evoke._validation.arrays import FloatArray
+from evoke._validation.errors import shown
+from evoke.sequences.containers import Sequences
+
+__all__ = ["Memories", "Pooling", "Preparation", "Units", "check_lengths"]
+
+# A column that varies by less than this, relative to its largest value, is constant but for rounding.
+_CONSTANT = 1e-12
+
+
+@dataclass(frozen=True, eq=False)
+class Preparation:
+    """What networks read in place of X: its columns, their changes from step to step, and a constant.
+
+    Attributes
+    ----------
+    differences : bool
+        Whether the changes are columns of their own; 0 at the first step.
+    mean, inverse : ndarray of shape (n_columns,)
+        Less `mean` and times `inverse`, the columns over all steps of the training data have a mean of 0 and a
+        deviation of 1; constant ones become zero.
+    """
+
+    differences: bool
+    mean: FloatArray
+    inverse: FloatArray
+
+    @classmethod
+    def of(cls, X: Sequences, *, differences: bool, scaled: bool) -> Preparation:
+        """That of training data."""
+        n_columns = X.rows.shape[1] * (2 if differences else 1)
+        plain = cls(differences, np.zeros(n_columns), np.ones(n_columns))
+        if not scaled:
+            return plain
+        columns = plain.columns(X)
+        mean = columns.mean(axis=0)
+        deviation = np.sqrt(((columns - mean) ** 2).mean(axis=0))
+        varies = deviation > _CONSTANT * np.abs(columns).max(axis=0)
+        return cls(differences, mean, np.divide(1.0, deviation, out=np.zeros(n_columns), where=varies))
+
+    @property
+    def n_features(self) -> int:
+        """Columns of X."""
+        return len(self.mean) // 2 if self.differences else len(self.mean)
+
+    @property
+    def n_inputs(self) -> int:
+        """Inputs of the networks, the last of which is always 1: the weights from it are biases that evolve."""
+        return len(self.mean) + 1
+
+    def columns(self, X: Sequences) -> FloatArray:
+        """Columns of X, and their changes."""
+        if not self.differences:
+            return X.rows
+        changes = np.diff(X.rows, axis=0, prepend=X.rows[:1])
+        changes[X.offsets[:-1]] = 0.0
+        return np.concatenate([X.rows, changes], axis=1)
+
+    def apply(self, X: Sequences) -> Sequences:
+        """The inputs of the networks."""
+        inputs = np.ones((len(X.rows), self.n_inputs))
+        inputs[:, :-1] = (self.columns(X) - self.mean) * self.inverse
+        return replace(X, rows=inputs)
+
+
+@dataclass(frozen=True, eq=False)
+class Units:
+    """Those of the targets, which readouts are trained without.
+
+    Attributes
+    ----------
+    mean, deviation : ndarray of shape (n_outputs,)
+    """
+
+    mean: FloatArray
+    deviation: FloatArray
+
+    @classmethod
+    def of(cls, targets: FloatArray) -> Units:
+        """Mean and deviation of targets (n, n_outputs); a deviation of 1 where they do not vary."""
+        mean = targets.mean(axis=0)
+        deviation = np.sqrt(((targets - mean) ** 2).mean(axis=0))
+        varies = deviation > _CONSTANT * np.abs(targets).max(axis=0)
+        return cls(mean, np.where(varies, deviation, 1.0))
+
+    @classmethod
+    def none(cls, targets: FloatArray) -> Units:
+        """Those of targets that stay as they are."""
+        return cls(np.zeros(targets.shape[1]), np.ones(targets.shape[1]))
+
+    def to(self, targets: FloatArray) -> FloatArray:
+        """Targets (n, n_outputs) without units."""
+        return (targets - self.mean) / self.deviation
+
+
+@dataclass(frozen=True, eq=False)
+class Pooling:
+    """Features of a whole sequence: statistics of the activations of one or several networks, in units of their spread.
+
+    Attributes
+    ----------
+    pool : tuple of str
+        The statistics.
+    washout : int
+        Steps at the beginning that do not count.
+    mean, inverse : ndarray of shape (n_features,)
+        What brings the features to a mean of 0 and a deviation of 1 over the training data.
+    """
+
+    pool: tuple[str, ...]
+    washout: int
+    mean: FloatArray
+    inverse: FloatArray
+
+    @staticmethod
+    def statistics(networks: Network, inputs: Sequences, pool: tuple[str, ...], washout: int) -> FloatArray:
+        """The statistics (n_sequences, n_features), network after network."""
+        found = pooled.pooled(networks, inputs.rows, inputs.offsets, pool, washout)
+        return np.ascontiguousarray(found.transpose(1, 0, 2)).reshape(inputs.n_sequences, -1)
+
+    def features(self, networks: Network, inputs: Sequences) -> FloatArray:
+        """The features (n_sequences, n_features)."""
+        return (self.statistics(networks, inputs, self.pool, self.washout) - self.mean) * self.inverse
+
+
+@dataclass(frozen=True)
+class Memories:
+    """Draws chromosomes of cells with different memories and different ranges of weights, to start from.
+
+    Attributes
+    ----------
+    n_inputs : int
+        Inputs of the networks, the last of which is always 1.
+    weight_range : float
+        The largest range. That of a cell is drawn between a hundredth of it and itself, evenly in its logarithm.
+    n_steps : float
+        Steps of a sequence. A cell with a forget bias of b forgets within about exp(b) steps; b is drawn evenly from
+        0 to the logarithm of `n_steps`.
+    """
+
+    n_inputs: int
+    weight_range: float
+    n_steps: float
+
+    def __call__(self, generator: np.random.Generator, shape: tuple[int, int]) -> FloatArray:
+        """Chromosomes ``[z | input | forget | output] x [inputs, cells]`` of this shape."""
+        size = self.weight_range * 10.0 ** generator.uniform(-2.0, 0.0, (shape[0], 1))
+        chromosomes = size * generator.uniform(-1.0, 1.0, shape)
+        weights = chromosomes.reshape(shape[0], 4, -1)
+        weights[:, 2, self.n_inputs - 1] = generator.uniform(0.0, np.log(max(2.0, self.n_steps)), shape[0])
+        return chromosomes
+
+
+def check_lengths(X: Sequences, washout: int, name: str = "X") -> None:
+    """That every sequence is longer than the washout."""
+    short = X.lengths <= washout
+    if short.any():
+        i = int(np.argmax(short))
+        which = name if X.container == "2d" else f"{name}[{i}]"
+        raise ValueError(f"washout={shown(washout)} leaves nothing of {which}, which has {X.lengths[i]} steps")
