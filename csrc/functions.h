@@ -38,21 +38,15 @@
     X(void, gram_of_distances, (const double *distances, size_t n, size_t ld, double gamma, double *kernel)) \
     X(int, gram_fill, (evk_gram * gram, evk_poll * poll)) \
     X(void, gram_diagonal, (evk_gram * gram)) \
-    X(void, decide, \
-      (const evk_kernel *kernel, const double *x, size_t n, size_t d, const double *sv, size_t n_sv, \
-       const double *coef, const double *bias, size_t n_outputs, double *work, double *decisions)) \
+    X(void, decide, (const evk_machine_rows *machine, const evk_rows *x, double *work, double *decisions)) \
     X(int, decide_columns, \
-      (const evk_kernel *kernel, const evk_columns *x, const evk_columns *sv, const double *coef, const double *bias, \
-       size_t n_outputs, double *row, double *decisions, evk_poll *poll)) \
+      (const evk_machine *machine, const evk_columns *x, double *row, double *decisions, evk_poll *poll)) \
     X(void, decide_point, \
-      (const evk_kernel *kernel, const evk_columns *sv, const double *coef, const double *bias, size_t n_outputs, \
-       const double *z, size_t z_stride, double *row, double *decisions)) \
+      (const evk_machine *machine, const double *z, size_t z_stride, double *row, double *decisions)) \
     X(ptrdiff_t, cholesky, (double *a, size_t n, size_t ld, evk_poll *poll)) \
     X(ptrdiff_t, cholesky_inverse, (double *a, size_t n, size_t ld, size_t stride, evk_poll *poll)) \
     X(void, cholesky_solve, (const double *u, size_t n, size_t ld, double *b)) \
-    X(ptrdiff_t, pinv, \
-      (double *columns, size_t n, size_t d, double *targets, size_t n_targets, double rcond, double *work, \
-       double *weights, evk_poll *poll)) \
+    X(ptrdiff_t, pinv, (const evk_least_squares *problem, double *work, double *weights, evk_poll *poll)) \
     X(int, loo, (const evk_loo *loo, evk_poll *poll)) \
     X(void, pool_add, (const evk_pool *pool, size_t t, const double *before, const double *phi)) \
     X(void, pool_end, (const evk_pool *pool, const double *phi)) \

@@ -36,15 +36,16 @@ EVK_INLINE void finish(int kind, const evk_kernel *kernel, size_t n_packs, pk *s
             sum[k] = integer_power(pk_fma(pk_set1(kernel->gamma), sum[k], pk_set1(kernel->coef0)), kernel->degree);
 }
 
-/* values[j] = K(x_j, z) for n_packs packs of points x[h * stride + j], at most BAND. The compiler knows their number and
- * the kind of kernel. */
-EVK_INLINE void pairwise(int kind, const evk_kernel *kernel, size_t n_packs, const double *x, size_t stride,
-                         const double *z, size_t z_stride, size_t d, double *values)
+/* values[k] = K(x_(j+k), z) for n_packs packs of points, at most BAND. The compiler knows their number and the kind of
+ * kernel. */
+EVK_INLINE void pairwise(int kind, const evk_kernel *kernel, size_t n_packs, const evk_columns *points, size_t j,
+                         const double *z, size_t z_stride, double *values)
 {
+    const double *x = points->x + j;
     pk sum[BAND];
     for (size_t k = 0; k < n_packs; k++)
         sum[k] = pk_set1(0.0);
-    for (size_t h = 0; h < d; h++, x += stride, z += z_stride)
+    for (size_t h = 0; h < points->d; h++, x += points->ld, z += z_stride)
         for (size_t k = 0; k < n_packs; k++) {
             const pk value = pk_load(x + k * EVK_LANES);
             if (kind == EVK_RBF || kind == EVK_DISTANCE) {
@@ -62,9 +63,9 @@ EVK_INLINE void row_of(int kind, const evk_kernel *kernel, const evk_columns *x,
                        size_t z_stride, double *row)
 {
     for (; j + BAND * EVK_LANES <= end; j += BAND * EVK_LANES)
-        pairwise(kind, kernel, BAND, x->x + j, x->ld, z, z_stride, x->d, row + j);
+        pairwise(kind, kernel, BAND, x, j, z, z_stride, row + j);
     for (; j < end; j += EVK_LANES)
-        pairwise(kind, kernel, 1, x->x + j, x->ld, z, z_stride, x->d, row + j);
+        pairwise(kind, kernel, 1, x, j, z, z_stride, row + j);
 }
 
 /* row[j] = K(x_j, z) for begin <= j < end, both at the beginning of a pack */
@@ -141,22 +142,25 @@ void EVK_FN(gram_diagonal)(evk_gram *gram)
         gram->diagonal[j] = 0.0;
 }
 
-/* decisions[n][n_outputs] = bias + sum over the support vectors of coef[n_sv][n_outputs] K(sv, x).
- * work holds (d + n_outputs) packs. Lanes are points, so a point's value does not depend on its neighbours. */
-void EVK_FN(decide)(const evk_kernel *kernel, const double *x, size_t n, size_t d, const double *sv, size_t n_sv,
-                    const double *coef, const double *bias, size_t n_outputs, double *work, double *decisions)
+/* decisions[n][n_outputs] for the rows of x; work holds (d + n_outputs) packs. Lanes are points, so a point's value
+ * does not depend on its neighbours. */
+void EVK_FN(decide)(const evk_machine_rows *machine, const evk_rows *x, double *work, double *decisions)
 {
-    double *points = work, *sums = work + d * EVK_LANES;
+    const evk_kernel *kernel = machine->kernel;
+    const size_t n = x->n, d = x->d, n_outputs = machine->n_outputs;
+    const double *sv = machine->sv.x, *coef = machine->coef;
+    double *columns = work, *sums = work + d * EVK_LANES;
+    const evk_columns points = {columns, EVK_LANES, d, EVK_LANES};
     for (size_t i = 0; i < n; i += EVK_LANES) {
         const size_t m = n - i < EVK_LANES ? n - i : EVK_LANES;
         for (size_t h = 0; h < d; h++)
             for (size_t k = 0; k < EVK_LANES; k++)
-                points[h * EVK_LANES + k] = k < m ? x[(i + k) * d + h] : 0.0;
+                columns[h * EVK_LANES + k] = k < m ? x->x[(i + k) * d + h] : 0.0;
         for (size_t o = 0; o < n_outputs; o++)
-            pk_store(sums + o * EVK_LANES, pk_set1(bias[o]));
-        for (size_t j = 0; j < n_sv; j++) {
+            pk_store(sums + o * EVK_LANES, pk_set1(machine->bias[o]));
+        for (size_t j = 0; j < machine->sv.n; j++) {
             double values[EVK_LANES];
-            pairwise(kernel->kind, kernel, 1, points, EVK_LANES, sv + j * d, 1, d, values);
+            pairwise(kernel->kind, kernel, 1, &points, 0, sv + j * d, 1, values);
             const pk value = pk_load(values);
             for (size_t o = 0; o < n_outputs; o++) {
                 double *sum = sums + o * EVK_LANES;
@@ -169,14 +173,17 @@ void EVK_FN(decide)(const evk_kernel *kernel, const double *x, size_t n, size_t 
     }
 }
 
-/* The same for points and support vectors in columns, as the evaluation of a network has them:
- * coef[n_outputs][sv.ld], decisions[n_outputs][x.ld]. Points without a coefficient cost nothing. row holds x.ld. */
-int EVK_FN(decide_columns)(const evk_kernel *kernel, const evk_columns *x, const evk_columns *sv, const double *coef,
-                           const double *bias, size_t n_outputs, double *row, double *decisions, evk_poll *poll)
+/* The same for points in columns, as the evaluation of a network has them: decisions[n_outputs][x.ld]. Support vectors
+ * without a coefficient cost nothing. row holds x.ld. */
+int EVK_FN(decide_columns)(const evk_machine *machine, const evk_columns *x, double *row, double *decisions,
+                           evk_poll *poll)
 {
+    const evk_columns *sv = &machine->sv;
+    const double *coef = machine->coef;
+    const size_t n_outputs = machine->n_outputs;
     for (size_t o = 0; o < n_outputs; o++)
         for (size_t j = 0; j < x->ld; j += EVK_LANES)
-            pk_store(decisions + o * x->ld + j, pk_set1(bias[o]));
+            pk_store(decisions + o * x->ld + j, pk_set1(machine->bias[o]));
     for (size_t i = 0; i < sv->n; i++) {
         int needed = 0;
         if (i % EVK_LANES == 0 && evk_poll_ends(poll, EVK_LANES * x->ld * (kernel_work(x) + n_outputs)))
@@ -185,7 +192,7 @@ int EVK_FN(decide_columns)(const evk_kernel *kernel, const evk_columns *x, const
             needed |= coef[o * sv->ld + i] != 0.0;
         if (!needed)
             continue;
-        EVK_FN(gram_row)(kernel, x, 0, x->ld, sv->x + i, sv->ld, row);
+        EVK_FN(gram_row)(machine->kernel, x, 0, x->ld, sv->x + i, sv->ld, row);
         for (size_t o = 0; o < n_outputs; o++) {
             const double c = coef[o * sv->ld + i];
             if (c == 0.0)
@@ -200,14 +207,14 @@ int EVK_FN(decide_columns)(const evk_kernel *kernel, const evk_columns *x, const
 
 /* The same for a single point z: the packs run over the support vectors, the sums one by one in their order, so that
  * the bits are those of the functions above. row holds sv.ld. */
-void EVK_FN(decide_point)(const evk_kernel *kernel, const evk_columns *sv, const double *coef, const double *bias,
-                          size_t n_outputs, const double *z, size_t z_stride, double *row, double *decisions)
+void EVK_FN(decide_point)(const evk_machine *machine, const double *z, size_t z_stride, double *row, double *decisions)
 {
-    EVK_FN(gram_row)(kernel, sv, 0, sv->ld, z, z_stride, row);
-    for (size_t o = 0; o < n_outputs; o++) {
-        double sum = bias[o];
+    const evk_columns *sv = &machine->sv;
+    EVK_FN(gram_row)(machine->kernel, sv, 0, sv->ld, z, z_stride, row);
+    for (size_t o = 0; o < machine->n_outputs; o++) {
+        double sum = machine->bias[o];
         for (size_t i = 0; i < sv->n; i++)
-            sum = fma(coef[o * sv->ld + i], row[i], sum);
+            sum = fma(machine->coef[o * sv->ld + i], row[i], sum);
         decisions[o] = sum;
     }
 }

@@ -21,6 +21,30 @@ typedef struct evk_columns {
     size_t n, d, ld;
 } evk_columns;
 
+/* n points of d features stored point by point: x[j * d + h]. */
+typedef struct evk_rows {
+    const double *x;
+    size_t n, d;
+} evk_rows;
+
+/* The paper's equation 2 for n_outputs functions: f_o(x) = bias[o] + sum over j of coef_jo K(sv_j, x).
+ * By columns, as the core trains it: coef[o * sv.ld + j]. */
+typedef struct evk_machine {
+    const evk_kernel *kernel;
+    evk_columns sv;
+    const double *coef, *bias;
+    size_t n_outputs;
+} evk_machine;
+
+/* The same by rows, as the caller's arrays hold it: coef[j * n_outputs + o]. To turn the support vectors into columns
+ * would take longer than to decide on a single point. */
+typedef struct evk_machine_rows {
+    const evk_kernel *kernel;
+    evk_rows sv;
+    const double *coef, *bias;
+    size_t n_outputs;
+} evk_machine_rows;
+
 /* A Gram matrix whose rows are filled once at the start or on demand.
  * Memory for n_slots rows of ld doubles; with fewer slots than rows the least recently used row gives way. */
 typedef struct evk_gram {

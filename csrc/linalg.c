@@ -189,13 +189,13 @@ static void rotate(double *a, double *b, double c, double s, size_t n)
 
 /* Least-squares weights of minimal norm, the Moore-Penrose pseudoinverse of the columns times the targets.
  *
- * columns[d][n] and targets[n_targets][n] are overwritten; weights[n_targets][d]; work as evk_pinv_work_size says.
- * Householder reflections reduce the columns to a triangle R, one-sided Jacobi rotations give its singular values;
- * those below rcond times the largest count as zero. Returns the rank. */
-ptrdiff_t EVK_FN(pinv)(double *columns, size_t n, size_t d, double *targets, size_t n_targets, double rcond,
-                       double *work, double *weights, evk_poll *poll)
+ * The columns and targets of the problem are overwritten; weights[n_targets][d]; work as evk_pinv_work_size says.
+ * Householder reflections reduce the columns to a triangle R, one-sided Jacobi rotations give its singular values.
+ * Returns the rank. */
+ptrdiff_t EVK_FN(pinv)(const evk_least_squares *problem, double *work, double *weights, evk_poll *poll)
 {
-    const size_t m = n < d ? n : d;
+    const size_t n = problem->n, d = problem->d, n_targets = problem->n_targets, m = n < d ? n : d;
+    double *columns = problem->columns, *targets = problem->targets;
     double *b = work, *v = b + d * m, *values = v + d * d; /* b[d][m]: the columns of R, then of U S */
     for (size_t k = 0; k < m; k++) {
         double *x = columns + k * n + k;
@@ -247,7 +247,7 @@ ptrdiff_t EVK_FN(pinv)(double *columns, size_t n, size_t d, double *targets, siz
     size_t rank = 0;
     memset(weights, 0, n_targets * d * sizeof(double));
     for (size_t c = 0; c < d; c++) {
-        if (!(values[c] > rcond * largest))
+        if (!(values[c] > problem->rcond * largest))
             continue;
         rank++;
         for (size_t t = 0; t < n_targets; t++)

@@ -109,16 +109,20 @@ static void check_decisions(const evk_kernel *kernel, const double *x, size_t n,
     for (size_t k = 0; k < N_SV * d; k++)
         sv[k] = uniform(&seed, -1.0, 1.0);
     const evk_columns sv_columns = columns_of(sv, N_SV, d);
-    double *row = new_doubles(points.ld), *by_output = new_doubles(N_OUTPUTS * points.ld),
-           coef_columns[N_OUTPUTS * EVK_LANES_DOUBLE];
+    double *row = new_doubles(points.ld), *by_output = new_doubles(N_OUTPUTS * points.ld);
+    double coef_columns[N_OUTPUTS * EVK_LANES_DOUBLE], sv_row[EVK_LANES_DOUBLE];
     for (size_t k = 0; k < N_SV * N_OUTPUTS; k++)
         coef[k] = k == 4 ? 0.0 : uniform(&seed, -2.0, 2.0);
     for (size_t o = 0; o < N_OUTPUTS; o++)
         for (size_t j = 0; j < EVK_LANES_DOUBLE; j++)
             coef_columns[o * EVK_LANES_DOUBLE + j] = j < N_SV ? coef[j * N_OUTPUTS + o] : 0.0;
+    const evk_rows rows = {x, n, d};
+    const evk_machine_rows machine = {kernel, {sv, N_SV, d}, coef, bias, N_OUTPUTS};
+    const evk_machine_rows constant = {kernel, {sv, 0, d}, coef, bias, N_OUTPUTS};
+    const evk_machine by_columns = {kernel, sv_columns, coef_columns, bias, N_OUTPUTS};
     const evk_functions *functions;
     for (size_t k = 0; (functions = next_supported(&k)) != NULL;) {
-        functions->decide(kernel, x, n, d, sv, N_SV, coef, bias, N_OUTPUTS, work, decisions);
+        functions->decide(&machine, &rows, work, decisions);
         if (functions == evk_functions_at(0))
             memcpy(expected, decisions, n * N_OUTPUTS * sizeof(double));
         CHECK_SAME_BITS(decisions, expected, n * N_OUTPUTS);
@@ -132,14 +136,16 @@ static void check_decisions(const evk_kernel *kernel, const double *x, size_t n,
                 }
                 CHECK_NEAR(decisions[i * N_OUTPUTS + o], value, 1e-14 * size);
             }
-            functions->decide(kernel, x + i * d, 1, d, sv, N_SV, coef, bias, N_OUTPUTS, work, alone);
+            functions->decide(&machine, &(evk_rows){x + i * d, 1, d}, work, alone);
+            CHECK_SAME_BITS(alone, decisions + i * N_OUTPUTS, N_OUTPUTS);
+            functions->decide_point(&by_columns, points.x + i, points.ld, sv_row, alone);
             CHECK_SAME_BITS(alone, decisions + i * N_OUTPUTS, N_OUTPUTS);
         }
-        functions->decide_columns(kernel, &points, &sv_columns, coef_columns, bias, N_OUTPUTS, row, by_output, NULL);
+        functions->decide_columns(&by_columns, &points, row, by_output, NULL);
         for (size_t i = 0; i < n; i++)
             for (size_t o = 0; o < N_OUTPUTS; o++)
                 CHECK_SAME_BITS(by_output + o * points.ld + i, decisions + i * N_OUTPUTS + o, 1);
-        functions->decide(kernel, x, n, d, sv, 0, coef, bias, N_OUTPUTS, work, decisions);
+        functions->decide(&constant, &rows, work, decisions);
         for (size_t i = 0; i < n; i++) /* no support vectors: the bias alone */
             CHECK_SAME_BITS(decisions + i * N_OUTPUTS, bias, N_OUTPUTS);
     }
@@ -165,20 +171,20 @@ static void check_questions(void)
         coef[k] = uniform(&seed, -1.0, 1.0);
     const evk_columns points = columns_of(x, N, D);
     const evk_kernel *kernel = &all_kernels[3];
+    const evk_machine machine = {kernel, points, coef, &bias, 1};
     double *work = new_doubles(evk_gram_work_size(N, N)), *asked_work = new_doubles(evk_gram_work_size(N, N));
     evk_gram gram, asked;
     const evk_functions *functions;
     for (size_t k = 0; (functions = next_supported(&k)) != NULL;) {
         evk_gram_place(&gram, kernel, points, N, work);
         functions->gram_fill(&gram, NULL);
-        functions->decide_columns(kernel, &points, &points, coef, &bias, 1, row, whole, NULL);
+        functions->decide_columns(&machine, &points, row, whole, NULL);
         for (size_t last = 0; last <= N_QUESTIONS; last++) {
             questions for_gram = {.last = last}, for_decisions = {.last = last};
             evk_poll poll = asking(&for_gram), poll_decisions = asking(&for_decisions);
             evk_gram_place(&asked, kernel, points, N, asked_work);
             CHECK(functions->gram_fill(&asked, &poll) == (last ? -1 : 0));
-            CHECK(functions->decide_columns(kernel, &points, &points, coef, &bias, 1, asked_row, pieces,
-                                            &poll_decisions) == (last ? -1 : 0));
+            CHECK(functions->decide_columns(&machine, &points, asked_row, pieces, &poll_decisions) == (last ? -1 : 0));
             CHECK(for_gram.asked == (last ? last : N_QUESTIONS) && for_decisions.asked == for_gram.asked);
             CHECK(asked.n_computed == (last ? 0 : N));
             if (last > 0)

@@ -53,19 +53,20 @@ static void check_pinv(const evk_functions *functions, size_t n, size_t d)
     for (size_t k = 0; k < size; k++)
         data[k] = uniform(&seed, -1.0, 1.0);
     memcpy(copy, data, size * sizeof(double));
+    const evk_least_squares problem = {copy, copy + d * n, n, d, N_TARGETS, 1e-13};
     const ptrdiff_t rank = (ptrdiff_t)(n < d ? n : d);
-    CHECK(functions->pinv(copy, n, d, copy + d * n, N_TARGETS, 1e-13, work, whole, NULL) == rank);
+    CHECK(functions->pinv(&problem, work, whole, NULL) == rank);
     questions q = {0};
     evk_poll poll = asking(&q);
     memcpy(copy, data, size * sizeof(double));
-    CHECK(functions->pinv(copy, n, d, copy + d * n, N_TARGETS, 1e-13, work, pieces, &poll) == rank);
+    CHECK(functions->pinv(&problem, work, pieces, &poll) == rank);
     CHECK_SAME_BITS(pieces, whole, N_TARGETS * d);
     const size_t n_questions = q.asked;
     CHECK(n_questions >= (size_t)rank + d - 1);
     for (q.last = 1; q.last <= n_questions; q.last++) {
         q.asked = 0;
         memcpy(copy, data, size * sizeof(double));
-        CHECK(functions->pinv(copy, n, d, copy + d * n, N_TARGETS, 1e-13, work, pieces, &poll) == -1);
+        CHECK(functions->pinv(&problem, work, pieces, &poll) == -1);
         CHECK(q.asked == q.last);
     }
     free(data);

@@ -216,6 +216,16 @@ def test_the_core_agrees_for_other_kernels(kernel):
     np.testing.assert_allclose(evaluate(p, genomes(3)), evaluate(unfused(p), genomes(3)), rtol=1e-6, atol=1e-6)
 
 
+def test_a_readout_that_the_core_does_not_know_is_not_taken_for_another():
+    class Lasso(SVMReadout):
+        name = "lasso"
+
+    p = problem()
+    p = replace(p, readout=Lasso(**vars(p.readout)))
+    with pytest.raises(ValueError, match="the core cannot train the readout 'lasso': its fused must be False"):
+        evaluate(p, genomes(2))
+
+
 def test_fitting_the_readout_of_a_network_gives_its_errors():
     p, candidates = problem(3), genomes(4)
     errors = evaluate(p, candidates)

@@ -28,6 +28,24 @@ cdef extern from "dispatch.h" nogil:
         const double *x
         size_t n, d, ld
 
+    ctypedef struct evk_rows:
+        const double *x
+        size_t n, d
+
+    ctypedef struct evk_machine:
+        const evk_kernel *kernel
+        evk_columns sv
+        const double *coef
+        const double *bias
+        size_t n_outputs
+
+    ctypedef struct evk_machine_rows:
+        const evk_kernel *kernel
+        evk_rows sv
+        const double *coef
+        const double *bias
+        size_t n_outputs
+
     ctypedef struct evk_gram:
         double *rows
         double *diagonal
@@ -45,6 +63,12 @@ cdef extern from "dispatch.h" nogil:
         double *residual
         double bias, objective, gap, violation, resolution
         int32_t converged
+
+    ctypedef struct evk_least_squares:
+        double *columns
+        double *targets
+        size_t n, d, n_targets
+        double rcond
 
     ctypedef struct evk_loo:
         size_t n, ld, n_outputs
@@ -104,20 +128,17 @@ cdef extern from "dispatch.h" nogil:
                                   double *kernel) noexcept nogil
         int (*gram_fill)(evk_gram *gram, evk_poll *poll) except? -1 nogil
         void (*gram_diagonal)(evk_gram *gram) noexcept nogil
-        void (*decide)(const evk_kernel *kernel, const double *x, size_t n, size_t d, const double *sv, size_t n_sv,
-                       const double *coef, const double *bias, size_t n_outputs, double *work,
+        void (*decide)(const evk_machine_rows *machine, const evk_rows *x, double *work,
                        double *decisions) noexcept nogil
-        int (*decide_columns)(const evk_kernel *kernel, const evk_columns *x, const evk_columns *sv,
-                              const double *coef, const double *bias, size_t n_outputs, double *row,
-                              double *decisions, evk_poll *poll) except? -1 nogil
-        void (*decide_point)(const evk_kernel *kernel, const evk_columns *sv, const double *coef, const double *bias,
-                             size_t n_outputs, const double *z, size_t z_stride, double *row,
+        int (*decide_columns)(const evk_machine *machine, const evk_columns *x, double *row, double *decisions,
+                              evk_poll *poll) except? -1 nogil
+        void (*decide_point)(const evk_machine *machine, const double *z, size_t z_stride, double *row,
                              double *decisions) noexcept nogil
         ptrdiff_t (*cholesky)(double *a, size_t n, size_t ld, evk_poll *poll) except? -1 nogil
         ptrdiff_t (*cholesky_inverse)(double *a, size_t n, size_t ld, size_t stride, evk_poll *poll) except? -1 nogil
         void (*cholesky_solve)(const double *u, size_t n, size_t ld, double *b) noexcept nogil
-        ptrdiff_t (*pinv)(double *columns, size_t n, size_t d, double *targets, size_t n_targets, double rcond,
-                          double *work, double *weights, evk_poll *poll) except? -1 nogil
+        ptrdiff_t (*pinv)(const evk_least_squares *problem, double *work, double *weights,
+                          evk_poll *poll) except? -1 nogil
         int (*loo)(const evk_loo *loo, evk_poll *poll) except? -1 nogil
         void (*pool_add)(const evk_pool *pool, size_t t, const double *before, const double *phi) noexcept nogil
         void (*pool_end)(const evk_pool *pool, const double *phi) noexcept nogil

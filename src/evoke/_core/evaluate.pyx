@@ -79,7 +79,7 @@ def evaluate(Network networks not None, segments not None, train not None, valid
     cdef Fitted[LANES] fitted
     cdef Feedback feedback
     if free is not None:
-        feedback = Feedback(networks, n_outputs, free.feedback_scale, trainer.kernel, sv_ld)
+        feedback = Feedback(networks, n_outputs, free.feedback_scale, sv_ld)
     cdef evk_columns validation_points
     validation_points.x, validation_points.n = &validation_columns[0], held_out.n
     validation_points.d, validation_points.ld = n_cells, held_out.ld
@@ -107,17 +107,16 @@ def evaluate(Network networks not None, segments not None, train not None, valid
                     with gil:
                         PyErr_CheckSignals()
                 gather(&trainer.train, phi, n_cells, lane, &columns[lane * n_cells * train_ld])
-                fitted[lane].coef, fitted[lane].bias = &coef[lane * n_outputs * sv_ld], &bias[lane * n_outputs]
-                fitted[lane].failed = not trainer.fit(&columns[lane * n_cells * train_ld], &fitted[lane].sv,
-                                                      fitted[lane].coef, fitted[lane].bias, &decisions[0])
+                fitted[lane].failed = not trainer.fit(&columns[lane * n_cells * train_ld],
+                                                      &coef[lane * n_outputs * sv_ld], &bias[lane * n_outputs],
+                                                      &decisions[0], &fitted[lane].machine)
                 if shared and stop[0] != 0:
                     break
                 out[first + lane, 0] = error(&loss, loss.objective, &trainer.train, &decisions[0])
                 out[first + lane, 2] = error(&loss, 0, &trainer.train, &decisions[0])
                 if not runs_free and not fitted[lane].failed:
                     gather(&held_out, phi, n_cells, lane, &validation_columns[0])
-                    functions.decide_columns(&trainer.kernel.c, &validation_points, &fitted[lane].sv, fitted[lane].coef,
-                                             fitted[lane].bias, n_outputs, &row[0],
+                    functions.decide_columns(&fitted[lane].machine, &validation_points, &row[0],
                                              &validation_decisions[lane * n_outputs * held_out.ld], &trainer.poll)
         if shared and stop[0] != 0:
             return result

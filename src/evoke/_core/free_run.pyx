@@ -5,8 +5,8 @@ from libc.string cimport memcpy
 
 import numpy as np
 
-from evoke._core.dispatch cimport LANES, aligned, evk_network, functions, whole_packs
-from evoke._core.kernel cimport Kernel
+from evoke._core.dispatch cimport LANES, aligned, evk_machine, evk_network, functions, whole_packs
+from evoke._core.kernel cimport Kernel, to_columns
 from evoke._core.lstm cimport Block, Network, Segments, pack_cells, step_cells, weights_size
 from evoke._core.readout cimport Fitted
 
@@ -17,9 +17,8 @@ cdef enum:
 cdef class Feedback:
     """How networks run on their own output: the last n_outputs inputs are their outputs of the step before, scaled."""
 
-    def __cinit__(self, Network network not None, size_t n_outputs, double scale, Kernel kernel not None,
-                  size_t row_size):
-        self.n_outputs, self.scale, self.kernel = n_outputs, scale, kernel
+    def __cinit__(self, Network network not None, size_t n_outputs, double scale, size_t row_size):
+        self.n_outputs, self.scale = n_outputs, scale
         self.inputs = np.empty(network.c.n_inputs * LANES)
         self.row = aligned(max(1, row_size))
         self.outputs = np.empty(n_outputs)
@@ -40,8 +39,8 @@ cdef class Feedback:
             if not fitted[k].failed:
                 net = block.network_alone(k)
                 block.fetch(segments, stretch[0], k, &self.memory[0])
-                self.run_alone(&net, x + <size_t>stretch[1] * net.n_inputs, 0, stretch[2] - stretch[1], &fitted[k],
-                               decisions + k * self.n_outputs * ld, 1, ld)
+                self.run_alone(&net, x + <size_t>stretch[1] * net.n_inputs, 0, stretch[2] - stretch[1],
+                               &fitted[k].machine, decisions + k * self.n_outputs * ld, 1, ld)
 
     cdef void run_together(self, Block block, const double *x, const Segments *segments, const int64_t *stretch,
                            const Fitted *fitted, double *decisions, size_t ld) noexcept nogil:
@@ -65,11 +64,11 @@ cdef class Feedback:
             functions.lstm_networks_own_inputs(&block.net, &self.inputs[0], before, memory, now)
             for k in range(block.n_networks):
                 if not fitted[k].failed:
-                    self.decide(&fitted[k], now + k, LANES, decisions + k * n * ld + t, ld)
+                    self.decide(&fitted[k].machine, now + k, LANES, decisions + k * n * ld + t, ld)
             before = now
 
     cdef void run_alone(self, const evk_network *net, const double *x, int64_t begin, int64_t end,
-                        const Fitted *fitted, double *decisions, size_t step, size_t output) noexcept nogil:
+                        const evk_machine *machine, double *decisions, size_t step, size_t output) noexcept nogil:
         """Steps begin..end of one network; lanes are cells, and the memory holds its state as `step_cells` has it.
 
         Step 0 reads all of x[step][input]. The value of output o at step t goes to decisions[t * step + o * output]."""
@@ -82,14 +81,13 @@ cdef class Feedback:
                 for o in range(n):
                     self.inputs[I - n + o] = self.scale * decisions[<size_t>(t - 1) * step + o * output]
             now = step_cells(net, &self.inputs[0], t, &self.memory[0])
-            self.decide(fitted, now, 1, decisions + <size_t>t * step, output)
+            self.decide(machine, now, 1, decisions + <size_t>t * step, output)
 
-    cdef void decide(self, const Fitted *fitted, const double *phi, size_t stride, double *decisions,
+    cdef void decide(self, const evk_machine *machine, const double *phi, size_t stride, double *decisions,
                      size_t ld) noexcept nogil:
         """decisions[output][ld] of one network whose activations are phi[cell][stride]."""
         cdef size_t o
-        functions.decide_point(&self.kernel.c, &fitted.sv, fitted.coef, fitted.bias, self.n_outputs, phi, stride,
-                               &self.row[0], &self.outputs[0])
+        functions.decide_point(machine, phi, stride, &self.row[0], &self.outputs[0])
         for o in range(self.n_outputs):
             decisions[o * ld] = self.outputs[o]
 
@@ -119,19 +117,21 @@ def run_free(Network network not None, const double[:, ::1] x not None, const do
         return result, final
     cdef double[:, ::1] out = result
     cdef double[:, ::1] last = final
-    cdef double[:, ::1] columns = np.zeros((H, max(1, ld)))
-    cdef double[:, ::1] coef = np.zeros((n_outputs, max(1, ld)))
-    columns[:, :m] = support_vectors.T
-    coef[:, :m] = dual_coef.T
-    cdef double[::1] bias = np.array(intercept)
-    cdef Fitted fitted
-    fitted.sv.x, fitted.sv.n, fitted.sv.d, fitted.sv.ld = &columns[0, 0], m, H, ld
-    fitted.coef, fitted.bias, fitted.failed = &coef[0, 0], &bias[0], False
+    cdef Kernel kernel = <Kernel?>readout.kernel
+    cdef double[::1] columns = aligned(max(1, H * ld))
+    cdef double[::1] coef = aligned(max(1, n_outputs * ld))
+    if m > 0:
+        to_columns(&support_vectors[0, 0], m, H, ld, &columns[0])
+        to_columns(&dual_coef[0, 0], m, n_outputs, ld, &coef[0])
+    cdef evk_machine machine
+    machine.kernel, machine.n_outputs = &kernel.c, n_outputs
+    machine.sv.x, machine.sv.n, machine.sv.d, machine.sv.ld = &columns[0], m, H, ld
+    machine.coef, machine.bias = &coef[0], &intercept[0]
     cdef evk_network net = network.c
     cdef double[::1] weights = aligned(weights_size(&net))
     pack_cells(&net, &genome[0, 0], &weights[0])
     net.weights = &weights[0]
-    cdef Feedback feedback = Feedback(network, n_outputs, feedback_scale, readout.kernel, ld)
+    cdef Feedback feedback = Feedback(network, n_outputs, feedback_scale, ld)
     feedback.memory[:H] = state[0]
     feedback.memory[2 * packed:2 * packed + H] = state[1]
     cdef Py_ssize_t begin, end
@@ -139,7 +139,7 @@ def run_free(Network network not None, const double[:, ::1] x not None, const do
         PyErr_CheckSignals()
         end = min(begin + STEPS_BETWEEN_SIGNALS, x.shape[0])
         with nogil:
-            feedback.run_alone(&net, &x[0, 0], begin, end, &fitted, &out[0, 0], n_outputs, 1)
+            feedback.run_alone(&net, &x[0, 0], begin, end, &machine, &out[0, 0], n_outputs, 1)
     cdef size_t now = 1 + (x.shape[0] - 1) % 2
     for h in range(<size_t>H):
         last[0, h] = feedback.memory[h]

@@ -10,7 +10,9 @@ from evoke._core.dispatch cimport (
     evk_gram,
     evk_gram_place,
     evk_gram_work_size,
+    evk_machine_rows,
     evk_poll,
+    evk_rows,
     functions,
     make_poll,
     whole_packs,
@@ -114,16 +116,19 @@ def decide(const double[:, ::1] x not None, const double[:, ::1] support_vectors
     cdef double[:, ::1] out = result
     cdef double[::1] work = np.empty((d + n_outputs) * LANES)
     cdef Py_ssize_t step = max(1, WORK_BETWEEN_SIGNALS // (1 + m * (d + n_outputs + 8))) * LANES
-    cdef Py_ssize_t first, here
+    cdef Py_ssize_t first
     cdef double nothing = 0.0
-    cdef const double *vectors = &support_vectors[0, 0] if m > 0 and d > 0 else &nothing
-    cdef const double *coefficients = &coef[0, 0] if m > 0 else &nothing
+    cdef evk_rows points
+    cdef evk_machine_rows machine
+    points.d = machine.sv.d = d
+    machine.sv.x, machine.sv.n = &support_vectors[0, 0] if m > 0 and d > 0 else &nothing, m
+    machine.coef, machine.bias = &coef[0, 0] if m > 0 else &nothing, &intercept[0]
+    machine.kernel, machine.n_outputs = &kernel.c, n_outputs
     for first in range(0, n, step):
         PyErr_CheckSignals()
-        here = min(step, n - first)
+        points.x, points.n = &x[first, 0], min(step, n - first)
         with nogil:
-            functions.decide(&kernel.c, &x[first, 0], here, d, vectors, m, coefficients, &intercept[0], n_outputs,
-                             &work[0], &out[first, 0])
+            functions.decide(&machine, &points, &work[0], &out[first, 0])
     return result
 
 

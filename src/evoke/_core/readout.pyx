@@ -10,6 +10,8 @@ from evoke._core.dispatch cimport (
     evk_columns,
     evk_gram_place,
     evk_gram_work_size,
+    evk_least_squares,
+    evk_machine,
     evk_pinv_work_size,
     evk_qp,
     evk_qp_place,
@@ -37,6 +39,13 @@ cdef Points make_points(const int64_t[::1] rows, const double[::1] weights, cons
     return points
 
 
+cdef size_t fitting(size_t size, size_t n) except 0:
+    """The size of the work array of n rows, unless it overflowed."""
+    if size == 0:
+        raise MemoryError(f"a kernel matrix of {n} rows does not fit")
+    return size
+
+
 cdef class Trainer:
     """Trains the readouts of one network after the other in the same memory.
 
@@ -45,66 +54,84 @@ cdef class Trainer:
     def __cinit__(self, readout not None, const int64_t[::1] rows not None, const double[::1] weights not None,
                   const double[:, ::1] targets not None, size_t n_cells):
         self.poll = make_poll(NULL)
-        cdef size_t n, size, h
-        self.kind = READOUTS.index(readout.name)
         self.train = make_points(rows, weights, targets)
         self.n_outputs, self.n_cells = targets.shape[0], n_cells
-        n = self.train.n
         self.C, self.rcond, self.bias = 0.0, 0.0, True
-        if self.kind == 2:
-            self.bias, self.rcond = readout.bias, readout.rcond
-            # a linear readout is a linear kernel over the unit vectors
-            self.kernel = Kernel("linear")
-            self.identity = np.zeros(n_cells * whole_packs(n_cells))
-            for h in range(n_cells):
-                self.identity[h * whole_packs(n_cells) + h] = 1.0
-            size = evk_pinv_work_size(n, n_cells + 1)
-            self.work = aligned(size + (n_cells + 1 + self.n_outputs) * n + self.n_outputs * (n_cells + 1))
-            self.right = aligned(self.train.ld)
-            return
-        self.kernel = readout.kernel
-        size = evk_gram_work_size(n, n)
-        if size == 0:
-            raise MemoryError(f"a kernel matrix of {n} rows does not fit")
-        self.gram_work = aligned(size)
-        if self.kind == 0:
-            size = evk_qp_work_size(n, n)
-            if size == 0:
-                raise MemoryError(f"a kernel matrix of {n} rows does not fit")
-            self.work = aligned(size)
-            lower, upper = readout.boxes(np.asarray(targets), np.asarray(weights))
-            self.lower, self.upper = np.ascontiguousarray(lower), np.ascontiguousarray(upper)
-            self.qp.epsilon, self.qp.tol, self.qp.max_iter = readout.epsilon, readout.tol, readout.max_iter
-            evk_qp_place(&self.qp, n, n, &self.work[0])
-            self.qp.gram = &self.gram
+        if readout.name == "svm":
+            self.kind = SVM
+            self.prepare_svm(readout, weights, targets)
+        elif readout.name == "lssvm":
+            self.kind = LSSVM
+            self.prepare_lssvm(readout)
+        elif readout.name == "pinv":
+            self.kind = PINV
+            self.prepare_pinv(readout)
         else:
-            self.C = readout.C
-            self.right = np.zeros((1 + self.n_outputs) * self.train.ld)
+            raise ValueError(f"the core cannot train the readout {readout.name!r}: its fused must be False")
+
+    cdef int prepare_gram(self, readout) except -1:
+        cdef size_t n = self.train.n
+        self.kernel = readout.kernel
+        self.gram_work = aligned(fitting(evk_gram_work_size(n, n), n))
+        return 0
+
+    cdef int prepare_svm(self, readout, const double[::1] weights, const double[:, ::1] targets) except -1:
+        cdef size_t n = self.train.n
+        self.prepare_gram(readout)
+        self.work = aligned(fitting(evk_qp_work_size(n, n), n))
+        lower, upper = readout.boxes(np.asarray(targets), np.asarray(weights))
+        self.lower, self.upper = np.ascontiguousarray(lower), np.ascontiguousarray(upper)
+        self.qp.epsilon, self.qp.tol, self.qp.max_iter = readout.epsilon, readout.tol, readout.max_iter
+        evk_qp_place(&self.qp, n, n, &self.work[0])
+        self.qp.gram = &self.gram
+        return 0
+
+    cdef int prepare_lssvm(self, readout) except -1:
+        self.prepare_gram(readout)
+        self.C = readout.C
+        self.right = np.zeros((1 + self.n_outputs) * self.train.ld)
+        return 0
+
+    cdef int prepare_pinv(self, readout) except -1:
+        """A linear readout is a linear kernel over the unit vectors."""
+        cdef size_t n = self.train.n, n_cells = self.n_cells, h
+        self.bias, self.rcond = readout.bias, readout.rcond
+        self.kernel = Kernel("linear")
+        self.identity = np.zeros(n_cells * whole_packs(n_cells))
+        for h in range(n_cells):
+            self.identity[h * whole_packs(n_cells) + h] = 1.0
+        self.work = aligned(evk_pinv_work_size(n, n_cells + 1) + (n_cells + 1 + self.n_outputs) * n
+                            + self.n_outputs * (n_cells + 1))
+        self.right = aligned(self.train.ld)
+        return 0
 
     cdef size_t n_support(self) noexcept nogil:
         """Support vectors that a fit leaves: points, or for a linear readout unit vectors."""
-        return self.n_cells if self.kind == 2 else self.train.n
+        return self.n_cells if self.kind == PINV else self.train.n
 
-    cdef int fit(self, double *columns, evk_columns *sv, double *coef, double *bias, double *decisions) except -1 nogil:
+    cdef int fit(self, const double *columns, double *coef, double *bias, double *decisions,
+                 evk_machine *machine) except -1 nogil:
         """Train on columns[cell][point]. coef[output][sv.ld], decisions[output][train.ld]; 0 where it failed.
 
-        Ctrl-C and the stop flag end long fits."""
+        The machine reads its support vectors from the columns, its coefficients and biases from coef and bias. Ctrl-C
+        and the stop flag end long fits."""
         cdef evk_columns points
         points.x, points.n, points.d, points.ld = columns, self.train.n, self.n_cells, self.train.ld
-        if self.kind == 2:
-            sv.x, sv.n, sv.d, sv.ld = &self.identity[0], self.n_cells, self.n_cells, whole_packs(self.n_cells)
-            return (
-                self.fit_pinv(&points, coef, bias)
-                and functions.decide_columns(&self.kernel.c, &points, sv, coef, bias, self.n_outputs, &self.right[0],
-                                             decisions, &self.poll) == 0
-            )
-        sv[0] = points
+        machine.kernel, machine.sv, machine.n_outputs = &self.kernel.c, points, self.n_outputs
+        machine.coef, machine.bias = coef, bias
+        if self.kind == SVM:
+            return self.fill_gram(points) and self.fit_svm(coef, bias, decisions)
+        if self.kind == LSSVM:
+            return self.fill_gram(points) and self.fit_lssvm(coef, bias, decisions)
+        machine.sv.x, machine.sv.n, machine.sv.ld = &self.identity[0], self.n_cells, whole_packs(self.n_cells)
+        return (
+            self.fit_pinv(&points, coef, bias)
+            and functions.decide_columns(machine, &points, &self.right[0], decisions, &self.poll) == 0
+        )
+
+    cdef int fill_gram(self, evk_columns points) except -1 nogil:
         evk_gram_place(&self.gram, &self.kernel.c, points, self.train.n, &self.gram_work[0])
-        if functions.gram_fill(&self.gram, &self.poll) < 0:
-            return 0
-        if self.kind == 0:
-            return self.fit_svm(coef, bias, decisions)
-        return self.fit_lssvm(coef, bias, decisions)
+        return functions.gram_fill(&self.gram, &self.poll) == 0
 
     cdef int fit_svm(self, double *coef, double *bias, double *decisions) except -1 nogil:
         cdef size_t o, p, n = self.train.n, ld = self.train.ld
@@ -162,6 +189,7 @@ cdef class Trainer:
         cdef double *targets = columns + (self.n_cells + 1) * n
         cdef double *weights = targets + self.n_outputs * n
         cdef double root
+        cdef evk_least_squares problem
         for p in range(n):
             root = self.train.weights[p] ** 0.5
             for h in range(self.n_cells):
@@ -170,7 +198,9 @@ cdef class Trainer:
                 columns[self.n_cells * n + p] = root
             for o in range(self.n_outputs):
                 targets[o * n + p] = root * self.train.targets[o * n + p]
-        if functions.pinv(columns, n, d, targets, self.n_outputs, self.rcond, &self.work[0], weights, &self.poll) < 0:
+        problem.columns, problem.targets = columns, targets
+        problem.n, problem.d, problem.n_targets, problem.rcond = n, d, self.n_outputs, self.rcond
+        if functions.pinv(&problem, &self.work[0], weights, &self.poll) < 0:
             return 0
         for o in range(self.n_outputs):
             for h in range(whole_packs(self.n_cells)):
@@ -195,11 +225,11 @@ def fit_readout(const double[:, ::1] phi not None, const double[:, ::1] targets 
     intercept = np.zeros(n_outputs)
     cdef double[::1] bias = intercept
     cdef double[::1] decisions = np.empty(n_outputs * ld)
-    cdef evk_columns sv
+    cdef evk_machine machine
     cdef int fitted
     with nogil:
-        fitted = trainer.fit(&points[0, 0], &sv, &coef[0, 0], &bias[0], &decisions[0])
+        fitted = trainer.fit(&points[0, 0], &coef[0, 0], &bias[0], &decisions[0], &machine)
     if not fitted:
         return None
-    support = np.eye(d) if trainer.kind == 2 else np.array(phi)
+    support = np.eye(d) if trainer.kind == PINV else np.array(phi)
     return TrainedReadout(support, np.ascontiguousarray(coefficients[:, :m].T), intercept)
