@@ -64,3 +64,9 @@ def test_horizons_beyond_all_memory():
     for fh in (10**9 + 1, [1, 10**12], 10**30, [[1], [1, 2]]):
         with pytest.raises(ValueError, match=r"^fh(\[[01]\])? must be "):
             model.predict(fh)
+
+
+def test_a_readout_that_is_listed_but_not_made_is_not_taken_for_another(monkeypatch):
+    monkeypatch.setattr("evoke.estimators.base.READOUTS", ("svm", "lasso"))
+    with pytest.raises(ValueError, match="the estimators make no readout 'lasso'"):
+        fit(EvokeClassifier, readout="lasso")

@@ -195,10 +195,12 @@ class BaseEvoke(
         kernel = Kernel(str(self.kernel), float(self.gamma), 0.0, 3)
         if self.readout == "lssvm":
             return LSSVMReadout(kernel, C=float(self.C))
-        return SVMReadout(
-            kernel, C=float(self.C), epsilon=float(self.epsilon) if self._regression else 0.0, tol=float(self.tol),
-            solver=str(self.solver), regression=self._regression,
-        )  # fmt: skip
+        if self.readout == "svm":
+            return SVMReadout(
+                kernel, C=float(self.C), epsilon=float(self.epsilon) if self._regression else 0.0, tol=float(self.tol),
+                solver=str(self.solver), regression=self._regression,
+            )  # fmt: skip
+        raise ValueError(f"the estimators make no readout {self.readout!r}")
 
     # ------------------------------------------------------------------ files
 
