@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from evoke._core import loo
 from evoke._core import readout as core_readout
 from evoke._core.kernel import Kernel, decide
-from evoke._validation.arrays import FloatArray
+from evoke._validation.arrays import FloatArray, check_shape
 from evoke._validation.errors import refusal
 from evoke._validation.parameters import (
     check_choice,
@@ -47,6 +47,13 @@ class FittedReadout:
         Whether the solver reached its tolerance.
     kernel : Kernel
         The kernel K, with name, gamma, coef0 and degree.
+
+    Raises
+    ------
+    ValueError
+        Parts of shapes that do not fit each other.
+    ParameterError
+        A part that is no array, or no kernel.
     """
 
     support_vectors: FloatArray
@@ -55,6 +62,17 @@ class FittedReadout:
     dual_gap: FloatArray
     converged: NDArray[np.bool_]
     kernel: Kernel
+
+    def __post_init__(self) -> None:
+        _check_kernel(self.kernel)
+        for name in ("support_vectors", "dual_coef", "intercept", "dual_gap", "converged"):
+            if not isinstance(getattr(self, name), np.ndarray):
+                raise refusal(name, "be an array", getattr(self, name))
+        check_shape(self.support_vectors, "support_vectors", (None, None))
+        check_shape(self.intercept, "intercept", (None,))
+        check_shape(self.dual_coef, "dual_coef", (len(self.support_vectors), len(self.intercept)))
+        for name in ("dual_gap", "converged"):
+            check_shape(getattr(self, name), name, self.intercept.shape)
 
     @property
     def gamma(self) -> float:

@@ -7,7 +7,7 @@ import numpy as np
 
 from evoke._core.dispatch cimport LANES, aligned, evk_columns, functions, whole_packs
 from evoke._core.free_run cimport Feedback
-from evoke._core.loss cimport Loss, error, make_loss
+from evoke._core.loss cimport Loss, check_errors, error, make_loss
 from evoke._core.lstm cimport Block, Network, Segments, make_segments
 from evoke._core.readout cimport Fitted, Points, Trainer, make_points
 
@@ -24,6 +24,25 @@ cdef void gather(const Points *points, const double *phi, size_t n_cells, size_t
     for h in range(n_cells):
         for p in range(points.n, points.ld):
             columns[h * points.ld + p] = 0.0
+
+
+cdef int check_stretches(const int64_t[:, ::1] stretches, const Segments *segments, Py_ssize_t n_rows,
+                         size_t n_points) except -1:
+    """That free runs continue from segments that keep their state, and have as many steps as there are points."""
+    cdef Py_ssize_t k
+    cdef size_t n_steps = 0
+    if stretches.shape[1] != 3:
+        raise ValueError(f"stretches must have shape (n, 3), got {(stretches.shape[0], stretches.shape[1])}")
+    for k in range(stretches.shape[0]):
+        if not 0 <= stretches[k, 0] < <int64_t>segments.n or segments.slot[stretches[k, 0]] < 0:
+            raise ValueError(f"stretches[{k}, 0] must be a segment with a slot, got {stretches[k, 0]}")
+        if not 0 <= stretches[k, 1] < stretches[k, 2] <= n_rows:
+            raise ValueError(f"stretches[{k}, 1:] is {[stretches[k, 1], stretches[k, 2]]}, which is no part of "
+                             f"{n_rows} rows")
+        n_steps += stretches[k, 2] - stretches[k, 1]
+    if n_steps != n_points:
+        raise ValueError(f"stretches have {n_steps} steps, but validation has {n_points} points")
+    return 0
 
 
 def evaluate(Network networks not None, segments not None, train not None, validation not None, readout not None,
@@ -54,17 +73,20 @@ def evaluate(Network networks not None, segments not None, train not None, valid
     cdef const int64_t[:, ::1] stretches = None if free is None else free.stretches
     cdef Py_ssize_t n_networks = genomes.shape[0], n_cells = genomes.shape[1]
     networks.check_inputs(x.shape[1])
-    cdef Trainer trainer = Trainer(readout, train.rows, train.weights, train.targets, n_cells)
+    cdef Trainer trainer = Trainer(readout, train.rows, train.weights, train.targets, x.shape[0], n_cells)
     cdef size_t n_outputs = trainer.n_outputs
     cdef int64_t[::1] stop
     if queue is not None:
         stop = queue.stop
         trainer.poll.data = &stop[0]
     cdef Loss loss = make_loss(objective, n_outputs)
-    cdef Points held_out = make_points(validation.rows, validation.weights, validation.targets)
+    cdef Points held_out = make_points(validation.rows, validation.weights, validation.targets, x.shape[0])
+    if <size_t>validation.targets.shape[0] != n_outputs:
+        raise ValueError(f"validation has {validation.targets.shape[0]} outputs, but train has {n_outputs}")
     result = np.full((n_networks, 4), np.nan) if queue is None else queue.errors
     cdef double[:, ::1] out = result
-    cdef Segments paths = make_segments(table)
+    check_errors(out, n_networks)
+    cdef Segments paths = make_segments(table, x.shape[0])
     cdef Block block = Block(networks, x.shape[0], paths.n_slots)
     cdef double *phi = <double *>block.phi
 
@@ -79,6 +101,7 @@ def evaluate(Network networks not None, segments not None, train not None, valid
     cdef Fitted[LANES] fitted
     cdef Feedback feedback
     if free is not None:
+        check_stretches(stretches, &paths, x.shape[0], held_out.n)
         feedback = Feedback(networks, n_outputs, free.feedback_scale, sv_ld)
     cdef evk_columns validation_points
     validation_points.x, validation_points.n = &validation_columns[0], held_out.n

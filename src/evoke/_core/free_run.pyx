@@ -18,6 +18,8 @@ cdef class Feedback:
     """How networks run on their own output: the last n_outputs inputs are their outputs of the step before, scaled."""
 
     def __cinit__(self, Network network not None, size_t n_outputs, double scale, size_t row_size):
+        if n_outputs > network.c.n_inputs:
+            raise ValueError(f"the readout has {n_outputs} outputs, which do not fit into {network.c.n_inputs} inputs")
         self.n_outputs, self.scale = n_outputs, scale
         self.inputs = np.empty(network.c.n_inputs * LANES)
         self.row = aligned(max(1, row_size))
@@ -105,8 +107,6 @@ def run_free(Network network not None, const double[:, ::1] x not None, const do
     cdef Py_ssize_t H = genome.shape[0], m = support_vectors.shape[0], n_outputs = intercept.shape[0]
     cdef size_t ld = whole_packs(m), packed = whole_packs(H), h
     network.check_inputs(x.shape[1])
-    if x.shape[1] < n_outputs:
-        raise ValueError(f"the readout has {n_outputs} outputs, which do not fit into {x.shape[1]} inputs")
     if state.shape[0] != 2 or state.shape[1] != H:
         raise ValueError(f"state must have shape {(2, H)}, got {(state.shape[0], state.shape[1])}")
     if support_vectors.shape[1] != H or dual_coef.shape[0] != m or dual_coef.shape[1] != n_outputs:

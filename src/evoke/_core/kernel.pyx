@@ -110,6 +110,10 @@ def decide(const double[:, ::1] x not None, const double[:, ::1] support_vectors
 
     x (n, d), support_vectors (m, d), coef (m, n_outputs), intercept (n_outputs,)."""
     cdef Py_ssize_t n = x.shape[0], d = x.shape[1], m = support_vectors.shape[0], n_outputs = intercept.shape[0]
+    if support_vectors.shape[1] != d:
+        raise ValueError(f"x has {d} columns, but support_vectors has {support_vectors.shape[1]}")
+    if coef.shape[0] != m or coef.shape[1] != n_outputs:
+        raise ValueError(f"coef must have shape {(m, n_outputs)}, got {(coef.shape[0], coef.shape[1])}")
     result = np.empty((n, n_outputs))
     if n == 0 or n_outputs == 0:
         return result
@@ -135,6 +139,8 @@ def decide(const double[:, ::1] x not None, const double[:, ::1] support_vectors
 def gram(const double[:, ::1] x not None, Kernel kernel not None):
     """The Gram matrix K(x_i, x_j) as the machines compute it, of shape (n, n)."""
     cdef size_t n = x.shape[0], d = x.shape[1], ld = whole_packs(n)
+    if n == 0:
+        raise ValueError("x must have at least one row, got 0")
     cdef size_t size = evk_gram_work_size(n, n)
     if size == 0:
         raise MemoryError(f"a kernel matrix of {n} rows does not fit")

@@ -19,6 +19,7 @@ from evoke._core.dispatch cimport (
 )
 from evoke._core.loss cimport error, make_loss
 from evoke._core.readout cimport make_points
+from evoke._validation.parameters import check_choice
 
 # Of the best pair: kernel width and capacity; leave-one-out error, wrong decisions and decisions (n_outputs, n); the
 # readout's coefficients (n, n_outputs) and intercepts; mean and 1 / deviation of the features.
@@ -49,13 +50,14 @@ cdef class Grid:
 
     def __cinit__(self, kernel not None, widths not None, capacities not None, points not None, objective not None,
                   size_t n_features, bint relative=True, bint scaled=True):
-        cdef size_t n = len(points.weights), n_outputs = len(points.targets), ld = whole_packs(n)
+        cdef size_t n = len(points.rows), n_outputs = len(points.targets), ld = whole_packs(n)
         cdef const int64_t[::1] rows = points.rows
         cdef const double[::1] weights = points.weights
         cdef const double[:, ::1] targets = points.targets
+        check_choice("kernel", kernel, KERNELS)
         self.linear, self.scaled, self.n_features = KERNELS.index(kernel) == 0, scaled, n_features
         self.relative = relative
-        self.points = make_points(rows, weights, targets)
+        self.points = make_points(rows, weights, targets, n)
         self.loss = make_loss(objective, n_outputs)
         self.poll = make_poll(NULL)
         if evk_loo_work_size(n, n_outputs) == 0:
@@ -144,6 +146,8 @@ def choose(const double[:, ::1] features not None, points not None, kernel not N
            capacities not None, objective not None, bint relative=True, bint scaled=True):
     """The best pair for features (n, n_features), and its machine; None where no pair has a finite error."""
     cdef size_t n = features.shape[0], d = features.shape[1]
+    if len(points.rows) != n:
+        raise ValueError(f"points has {len(points.rows)} rows, but features has {n}")
     cdef Grid grid = Grid(kernel, widths, capacities, points, objective, d, relative, scaled)
     columns = np.zeros((d, whole_packs(n)))
     columns[:, :n] = np.asarray(features).T

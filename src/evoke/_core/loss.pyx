@@ -2,6 +2,7 @@
 from libc.math cimport NAN, fabs, fmax, isnan
 
 from evoke._core.readout cimport Points
+from evoke._validation.parameters import check_choice
 
 OBJECTIVES = ("count", "hinge", "squared")
 
@@ -9,6 +10,7 @@ OBJECTIVES = ("count", "hinge", "squared")
 cdef Loss make_loss(objective, size_t n_outputs) except *:
     """That of an `Objective` of `evoke.evolution.problem`."""
     cdef Loss loss
+    check_choice("objective", objective.name, OBJECTIVES)
     loss.objective = OBJECTIVES.index(objective.name)
     loss.regression, loss.exclusive, loss.epsilon = objective.regression, objective.exclusive, objective.epsilon
     loss.n_outputs = n_outputs
@@ -53,3 +55,11 @@ cdef double error(const Loss *loss, int objective, const Points *points, const d
             sum_of_row += points.weights[p] * value
         total += sum_of_row
     return total
+
+
+cdef int check_errors(const double[:, ::1] errors, Py_ssize_t n_networks) except -1:
+    """That a queue has room for what is found of so many networks."""
+    if errors.shape[0] != n_networks or errors.shape[1] != 4:
+        shape = errors.shape[0], errors.shape[1]
+        raise ValueError(f"errors of the queue must have shape {(n_networks, 4)}, got {shape}")
+    return 0

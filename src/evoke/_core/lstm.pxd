@@ -21,7 +21,8 @@ cdef class Network:
     cdef readonly object genome
     cdef int check_inputs(self, Py_ssize_t n_columns) except -1
 
-cdef Segments make_segments(const int64_t[:, ::1] table) except *
+cdef Segments make_segments(const int64_t[:, ::1] table, Py_ssize_t n_rows) except *
+cdef int check_offsets(const int64_t[::1] offsets, Py_ssize_t n_rows, int64_t least) except -1
 cdef size_t weights_size(const evk_network *net, size_t lanes=*) noexcept nogil
 cdef void pack_cells(const evk_network *net, const real *genome, real *weights) noexcept nogil
 cdef void step_networks(const evk_network *net, const real *x, const real *before, real *state,

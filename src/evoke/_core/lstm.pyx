@@ -181,14 +181,16 @@ cdef bint all_finite(const real *values, size_t n) noexcept nogil:
 def finite(array):
     """Whether all numbers of a contiguous array of doubles or floats are finite."""
     cdef Py_buffer view
-    cdef bint answer
-    PyObject_GetBuffer(array, &view, PyBUF_C_CONTIGUOUS)
-    if view.itemsize == sizeof(double):
+    cdef int answer = -1
+    PyObject_GetBuffer(array, &view, PyBUF_C_CONTIGUOUS | PyBUF_FORMAT)
+    if view.format[0] == b"d" and view.format[1] == 0:
         answer = all_finite(<const double *>view.buf, view.len // sizeof(double))
-    else:
+    elif view.format[0] == b"f" and view.format[1] == 0:
         answer = all_finite(<const float *>view.buf, view.len // sizeof(float))
     PyBuffer_Release(&view)
-    return answer
+    if answer < 0:
+        raise ValueError(f"array must be of float64 or float32, got {array.dtype}")
+    return bool(answer)
 
 
 def end_to_end(list X not None, Py_ssize_t n_inputs, dtype):
@@ -358,7 +360,8 @@ cdef _population(Network networks, const real[:, :, ::1] genomes, const real[:, 
     return result
 
 
-cdef Segments make_segments(const int64_t[:, ::1] table) except *:
+cdef Segments make_segments(const int64_t[:, ::1] table, Py_ssize_t n_rows) except *:
+    """The segments of a table, which must lie within so many rows and continue from segments that keep their state."""
     if table.shape[0] != 4 or table.shape[1] == 0:
         raise ValueError(f"table must have shape (4, n_segments), got {(table.shape[0], table.shape[1])}")
     cdef Segments segments
@@ -367,8 +370,26 @@ cdef Segments make_segments(const int64_t[:, ::1] table) except *:
     segments.begin, segments.end = &table[0, 0], &table[1, 0]
     segments.parent, segments.slot = &table[2, 0], &table[3, 0]
     for k in range(table.shape[1]):
+        if not 0 <= table[0, k] < table[1, k] <= n_rows:
+            raise ValueError(f"table[:2, {k}] is {[table[0, k], table[1, k]]}, which is no segment of {n_rows} rows")
+        if not -1 <= table[3, k] < table.shape[1]:
+            raise ValueError(f"table[3, {k}] must be -1 or a slot below {table.shape[1]}, got {table[3, k]}")
+        if not -1 <= table[2, k] < k or (table[2, k] >= 0 and table[3, table[2, k]] < 0):
+            raise ValueError(f"table[2, {k}] must be -1 or an earlier segment with a slot, got {table[2, k]}")
         segments.n_slots = max(segments.n_slots, table[3, k] + 1)
     return segments
+
+
+cdef int check_offsets(const int64_t[::1] offsets, Py_ssize_t n_rows, int64_t least) except -1:
+    """That sequences of at least so many steps lie end to end in all the rows."""
+    cdef Py_ssize_t k, n = offsets.shape[0] - 1
+    if n < 0 or offsets[0] != 0 or offsets[n] != n_rows:
+        ends = [offsets[0], offsets[n]] if n >= 0 else []
+        raise ValueError(f"offsets must begin with 0 and end with the number of rows, {n_rows}, got {ends}")
+    for k in range(n):
+        if not 0 <= offsets[k] <= n_rows - least or offsets[k] + least > offsets[k + 1]:
+            raise ValueError(f"offsets must ascend by at least {least}, got {offsets[k + 1]} after {offsets[k]}")
+    return 0
 
 
 def population(Network networks not None, rows not None, const int64_t[:, ::1] table not None,
@@ -377,7 +398,7 @@ def population(Network networks not None, rows not None, const int64_t[:, ::1] t
 
     table (4, n_segments): begin, end, parent and slot, as in `evoke.sequences.prefixes`. OverflowError, if asked for,
     where a segment ends in a state that is not finite."""
-    cdef Segments segments = make_segments(table)
+    cdef Segments segments = make_segments(table, len(rows))
     if networks.genome.dtype == np.float32:
         return _population[float](networks, networks.genome, rows, &segments, refuse_overflow)
     return _population[double](networks, networks.genome, rows, &segments, refuse_overflow)
@@ -444,8 +465,9 @@ cdef _sequences(Network network, const real[:, ::1] genome, const real[:, ::1] x
     cdef evk_network by_cells = network.c, by_sequences = network.c
     dtype = network.genome.dtype
     network.check_inputs(x.shape[1])
-    if state is not None and state.shape != (n_sequences, 2, n_cells):
-        raise ValueError(f"state must have shape {(n_sequences, 2, n_cells)}")
+    check_offsets(offsets, n_rows, 0)
+    if state is not None and np.shape(state) != (n_sequences, 2, n_cells):
+        raise ValueError(f"state must have shape {(n_sequences, 2, n_cells)}, got {np.shape(state)}")
     result = np.empty((n_rows, n_cells), dtype)
     final = np.zeros((n_sequences, 2, n_cells), dtype) if state is None else np.array(state, dtype, order="C")
     if n_rows == 0 or n_sequences == 0:

@@ -24,7 +24,9 @@ from evoke._core.dispatch cimport (
     whole_packs,
 )
 from evoke._core.loo cimport Grid
-from evoke._core.lstm cimport Block, Network, check_signals, step_cells, step_networks
+from evoke._core.loss cimport check_errors
+from evoke._core.lstm cimport Block, Network, check_offsets, check_signals, step_cells, step_networks
+from evoke._validation.parameters import check_choice
 
 cdef enum:
     STEPS_BETWEEN_SIGNALS = 16384
@@ -52,6 +54,8 @@ cdef class Pooler:
     cdef double[::1] values, memory
 
     def __cinit__(self, Network networks not None, pool not None, int64_t washout):
+        for name in pool:
+            check_choice("pool", name, tuple(STATISTICS))
         self.washout = washout
         self.block = Block(networks, 0, 0)
         self.columns_of = np.array([k for name in pool for k in STATISTICS[name]], dtype=np.int64)
@@ -122,15 +126,24 @@ cdef class Pooler:
         return 0
 
 
+cdef int check_steps(const int64_t[::1] offsets, Py_ssize_t n_rows, int64_t washout) except -1:
+    """That every sequence has a step that counts."""
+    if not 0 <= washout <= n_rows:
+        raise ValueError(f"washout must be from 0 to the number of rows, {n_rows}, got {washout}")
+    return check_offsets(offsets, n_rows, washout + 1)
+
+
 def pooled(Network networks not None, const double[:, ::1] x not None, const int64_t[::1] offsets not None,
            pool not None, int64_t washout=0):
     """Features (n_networks, n_sequences, n_features) of sequences laid end to end, statistic after statistic.
 
-    `pool` has names of `STATISTICS`; the first `washout` steps, fewer than any sequence has, do not count. Not finite where a network's activations are not."""
+    `pool` has names of `STATISTICS`; the first `washout` steps, fewer than any sequence has, do not count. Not finite
+    where a network's activations are not."""
     cdef const double[:, :, ::1] genomes = networks.genome
     cdef Py_ssize_t n_networks = genomes.shape[0], n_sequences = offsets.shape[0] - 1, first, here
-    cdef size_t ld = whole_packs(n_sequences)
     networks.check_inputs(x.shape[1])
+    check_steps(offsets, x.shape[0], washout)
+    cdef size_t ld = whole_packs(n_sequences)
     cdef Pooler pooler = Pooler(networks, pool, washout)
     result = np.empty((n_networks, n_sequences, pooler.n_features))
     columns = np.zeros((LANES, pooler.n_features, ld))
@@ -175,6 +188,9 @@ def evaluate(Network networks not None, sequences not None, pool not None, point
     cdef const int64_t[::1] offsets = sequences.offsets
     cdef Py_ssize_t n_networks = genomes.shape[0]
     networks.check_inputs(x.shape[1])
+    check_steps(offsets, x.shape[0], washout)
+    if len(points.rows) != offsets.shape[0] - 1:
+        raise ValueError(f"points has {len(points.rows)} rows, but there are {offsets.shape[0] - 1} sequences")
     cdef Pooler pooler = Pooler(networks, pool, washout)
     cdef Grid grid = Grid(
         readout.kernel, readout.widths, readout.capacities, points, objective, pooler.n_features, readout.relative,
@@ -188,6 +204,7 @@ def evaluate(Network networks not None, sequences not None, pool not None, point
         grid.poll.data = &stop[0]
     result = np.full((n_networks, 4), np.nan) if queue is None else queue.errors
     cdef double[:, ::1] out = result
+    check_errors(out, n_networks)
     cdef Py_ssize_t first = 0, end = 0, here, lane
     cdef bint shared = queue is not None
     while True:

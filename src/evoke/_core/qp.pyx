@@ -68,6 +68,8 @@ cdef class Machine:
 
     def __cinit__(self, const double[:, ::1] x not None, Kernel kernel not None, size_t cache_bytes):
         cdef size_t n = x.shape[0], d = x.shape[1]
+        if n == 0:
+            raise ValueError("x must have at least one row, got 0")
         cdef size_t ld = whole_packs(n)
         cdef size_t n_slots = min(n, max(<size_t>2, cache_bytes // (8 * ld)))
         cdef size_t face = min(n, <size_t>FACE_CAPACITY, max(n_slots, <size_t>LEAST_FACE))
@@ -99,9 +101,18 @@ cdef class Machine:
         if self.qp_array is not None:
             _give_back("qp", self.qp_array)
 
+    cdef int check_length(self, str name, Py_ssize_t length) except -1:
+        if <size_t>length != self.gram.points.n:
+            raise ValueError(f"{name} must have shape ({self.gram.points.n},), got ({length},)")
+        return 0
+
     cdef int start(self, const double[::1] target, const double[::1] lower, const double[::1] upper, double epsilon,
                    double tol, int64_t max_iter, const double[::1] beta) except -1:
         cdef Py_ssize_t i
+        self.check_length("target", target.shape[0])
+        self.check_length("lower", lower.shape[0])
+        self.check_length("upper", upper.shape[0])
+        self.check_length("beta", beta.shape[0])
         self.qp.target, self.qp.lower, self.qp.upper = &target[0], &lower[0], &upper[0]
         self.qp.epsilon, self.qp.tol, self.qp.max_iter = epsilon, tol, max_iter
         for i in range(target.shape[0]):
@@ -130,7 +141,7 @@ cdef class Machine:
               const double[::1] upper not None, double epsilon, double tol, int64_t max_iter,
               double[::1] beta not None):
         """Optimise from `beta` (feasible), which takes the solution. Returns the certificate. Ctrl-C interrupts it."""
-        cdef int64_t budget = max(1, WORK_BETWEEN_SIGNALS // (2 * target.shape[0]))
+        cdef int64_t budget = max(<size_t>1, WORK_BETWEEN_SIGNALS // (2 * self.gram.points.n))
         cdef int done = 0
         self.start(target, lower, upper, epsilon, tol, max_iter, beta)
         while not done:

@@ -20,7 +20,8 @@ cdef struct Fitted:
     evk_machine machine
     bint failed
 
-cdef Points make_points(const int64_t[::1] rows, const double[::1] weights, const double[:, ::1] targets) except *
+cdef Points make_points(const int64_t[::1] rows, const double[::1] weights, const double[:, ::1] targets,
+                        Py_ssize_t n_rows) except *
 
 cdef class Trainer:
     cdef ReadoutKind kind

@@ -21,6 +21,7 @@ from evoke._core.dispatch cimport (
     whole_packs,
 )
 from evoke._core.kernel cimport Kernel
+from evoke._validation.parameters import check_choice
 
 cdef enum:
     WORK_BETWEEN_SIGNALS = 20000000
@@ -31,9 +32,21 @@ READOUTS = ("svm", "lssvm", "pinv")
 TrainedReadout = namedtuple("TrainedReadout", "support_vectors dual_coef intercept")
 
 
-cdef Points make_points(const int64_t[::1] rows, const double[::1] weights, const double[:, ::1] targets) except *:
+cdef Points make_points(const int64_t[::1] rows, const double[::1] weights, const double[:, ::1] targets,
+                        Py_ssize_t n_rows) except *:
+    """Points that are among so many rows."""
     cdef Points points
-    points.n = rows.shape[0]
+    cdef Py_ssize_t p, n = rows.shape[0]
+    if n == 0:
+        raise ValueError("points must have at least one row, got 0")
+    if weights.shape[0] != n:
+        raise ValueError(f"weights must have shape {(n,)}, got {(weights.shape[0],)}")
+    if targets.shape[0] == 0 or targets.shape[1] != n:
+        raise ValueError(f"targets must have shape (n_outputs, {n}), got {(targets.shape[0], targets.shape[1])}")
+    for p in range(n):
+        if not 0 <= rows[p] < n_rows:
+            raise ValueError(f"rows must be from 0 to {n_rows - 1}, got {rows[p]}")
+    points.n = n
     points.ld = whole_packs(points.n)
     points.rows, points.weights, points.targets = &rows[0], &weights[0], &targets[0, 0]
     return points
@@ -49,12 +62,13 @@ cdef size_t fitting(size_t size, size_t n) except 0:
 cdef class Trainer:
     """Trains the readouts of one network after the other in the same memory.
 
-    `readout` is one of the frozen objects of `evoke.readouts`, whose parameters are read here."""
+    `readout` is one of the frozen objects of `evoke.readouts`, whose parameters are read here. `rows` are indices below
+    n_rows."""
 
     def __cinit__(self, readout not None, const int64_t[::1] rows not None, const double[::1] weights not None,
-                  const double[:, ::1] targets not None, size_t n_cells):
+                  const double[:, ::1] targets not None, Py_ssize_t n_rows, size_t n_cells):
         self.poll = make_poll(NULL)
-        self.train = make_points(rows, weights, targets)
+        self.train = make_points(rows, weights, targets, n_rows)
         self.n_outputs, self.n_cells = targets.shape[0], n_cells
         self.C, self.rcond, self.bias = 0.0, 0.0, True
         if readout.name == "svm":
@@ -215,7 +229,7 @@ def fit_readout(const double[:, ::1] phi not None, const double[:, ::1] targets 
 
     None where it cannot be trained."""
     cdef size_t n = phi.shape[0], d = phi.shape[1], n_outputs = targets.shape[0], ld = whole_packs(n)
-    cdef Trainer trainer = Trainer(readout, np.arange(n, dtype=np.int64), weights, targets, d)
+    cdef Trainer trainer = Trainer(readout, np.arange(n, dtype=np.int64), weights, targets, n, d)
     cdef size_t m = trainer.n_support()
     columns = np.zeros((d, ld))
     columns[:, :n] = np.asarray(phi).T
