@@ -67,7 +67,7 @@ def evaluate(Network networks not None, segments not None, train not None, valid
         Threads of one queue share the networks and fill its errors.
 
     A network whose readout fails or whose outputs are not finite has infinite errors."""
-    cdef const double[:, :, ::1] genomes = networks.genome
+    cdef const double[:, :, ::1] genomes = networks.array
     cdef const double[:, ::1] x = segments.rows
     cdef const int64_t[:, ::1] table = segments.table
     cdef const int64_t[:, ::1] stretches = None if free is None else free.stretches

@@ -100,7 +100,7 @@ def run_free(Network network not None, const double[:, ::1] x not None, const do
 
     x (n_steps, n_inputs): the last n_outputs inputs of the first step are used as they are, later ones take the outputs
     of the step before. The readout has support_vectors (m, n_cells), dual_coef (m, n_outputs), intercept and kernel."""
-    cdef const double[:, ::1] genome = network.genome
+    cdef const double[:, ::1] genome = network.array
     cdef const double[:, ::1] support_vectors = readout.support_vectors
     cdef const double[:, ::1] dual_coef = readout.dual_coef
     cdef const double[::1] intercept = readout.intercept

@@ -18,7 +18,7 @@ cdef struct Segments:
 
 cdef class Network:
     cdef evk_network c  # what the functions of the C core take
-    cdef readonly object genome
+    cdef object array  # the genome; nobody else has this view, so that its shape stays what `c` says
     cdef int check_inputs(self, Py_ssize_t n_columns) except -1
 
 cdef Segments make_segments(const int64_t[:, ::1] table, Py_ssize_t n_rows) except *

@@ -8,6 +8,7 @@ from libc.string cimport memcpy, memset
 import numpy as np
 
 from evoke._core.dispatch cimport LANES, LANES_SINGLE, PACK_BYTES, aligned, evk_network, functions, whole_packs
+from evoke._validation.errors import refusal
 from evoke._validation.parameters import check_choice, check_gate_bias
 
 cdef enum:
@@ -24,25 +25,41 @@ cdef class Network:
     Parameters
     ----------
     genome : C-contiguous float64 or float32 array of shape (H, 4 * (I + H)) or (n, H, 4 * (I + H))
-        One chromosome per cell, ``[z | input | forget | output] x [I inputs, H cells]``. It is kept, not copied.
+        One chromosome per cell, ``[z | input | forget | output] x [I inputs, H cells]``, with I, H >= 1; a population
+        may have no networks. It is kept, not copied, and may hold NaN, as the activations of such a network do.
     cell : {"lstm", "evolino"}
         Which of the two cells.
     gate_bias : three floats
         Constant bias of the input, forget and output gates.
+
+    Raises
+    ------
+    ParameterError
+        A genome that is no array, an unknown cell, or other biases.
+    ValueError
+        A genome of another shape, dtype or layout.
     """
 
-    def __cinit__(self, genome not None, cell="lstm", gate_bias=(0.0, 1.5, -1.5)):
+    def __cinit__(self, genome, cell="lstm", gate_bias=(0.0, 1.5, -1.5)):
         cdef Py_ssize_t n_cells, n_columns
+        if not isinstance(genome, np.ndarray):
+            raise refusal("genome", "be an array", genome)
         if genome.ndim not in (2, 3) or genome.dtype not in (np.float64, np.float32) or not genome.flags.c_contiguous:
             raise ValueError(f"genome must be 2-D or 3-D, of float64 or float32 and C-contiguous, got {genome.dtype} "
                              f"of shape {genome.shape}")
         n_cells, n_columns = genome.shape[genome.ndim - 2], genome.shape[genome.ndim - 1]
-        if n_columns % 4 != 0 or n_columns < 4 * n_cells:
-            raise ValueError(f"genome has {n_columns} columns, which is not 4 * (I + {n_cells}) for any I")
+        if n_cells < 1 or n_columns % 4 != 0 or n_columns <= 4 * n_cells:
+            raise ValueError("genome must have shape ([n_networks,] H, 4 * (I + H)) with I, H >= 1, "
+                             f"got {genome.shape}")
         check_choice("cell", cell, CELLS)
-        self.genome = genome
+        self.array = np.asarray(genome).view()
         self.c.n_cells, self.c.n_inputs, self.c.cell = n_cells, n_columns // 4 - n_cells, CELLS.index(cell)
         self.c.input_bias, self.c.forget_bias, self.c.output_bias = check_gate_bias(gate_bias)
+
+    @property
+    def genome(self):
+        """The weights, in a view of the caller's own: another shape or dtype of it is not that of the network."""
+        return self.array.view()
 
     @property
     def cell(self):
@@ -65,7 +82,7 @@ cdef class Network:
         return self.c.n_inputs
 
     def __reduce__(self):
-        return Network, (self.genome, self.cell, self.gate_bias)
+        return Network, (self.array, self.cell, self.gate_bias)
 
     cdef int check_inputs(self, Py_ssize_t n_columns) except -1:
         if <size_t>n_columns != self.c.n_inputs:
@@ -234,7 +251,7 @@ cdef class Block:
     networks would come from memory at every step, so each reads all rows by itself, and lanes are cells."""
 
     def __cinit__(self, Network network not None, Py_ssize_t n_rows, Py_ssize_t n_slots):
-        dtype = network.genome.dtype
+        dtype = network.array.dtype
         cdef size_t bytes = dtype.itemsize
         self.net = network.c
         cdef size_t n_cells = self.net.n_cells
@@ -341,7 +358,7 @@ cdef _population(Network networks, const real[:, :, ::1] genomes, const real[:, 
                  bint refuse_overflow):
     cdef Py_ssize_t n_networks = genomes.shape[0], n_rows = x.shape[0], n_cells = genomes.shape[1]
     networks.check_inputs(x.shape[1])
-    result = np.empty((n_networks, n_rows, n_cells), networks.genome.dtype)
+    result = np.empty((n_networks, n_rows, n_cells), networks.array.dtype)
     if result.size == 0:
         return result
     cdef real[:, :, ::1] out = result
@@ -399,9 +416,9 @@ def population(Network networks not None, rows not None, const int64_t[:, ::1] t
     table (4, n_segments): begin, end, parent and slot, as in `evoke.sequences.prefixes`. OverflowError, if asked for,
     where a segment ends in a state that is not finite."""
     cdef Segments segments = make_segments(table, len(rows))
-    if networks.genome.dtype == np.float32:
-        return _population[float](networks, networks.genome, rows, &segments, refuse_overflow)
-    return _population[double](networks, networks.genome, rows, &segments, refuse_overflow)
+    if networks.array.dtype == np.float32:
+        return _population[float](networks, networks.array, rows, &segments, refuse_overflow)
+    return _population[double](networks, networks.array, rows, &segments, refuse_overflow)
 
 
 cdef struct Batch:
@@ -463,7 +480,7 @@ cdef void read_in_turn(const evk_network *net, const real *x, const Batch *batch
 cdef _sequences(Network network, const real[:, ::1] genome, const real[:, ::1] x, const int64_t[::1] offsets, state):
     cdef Py_ssize_t n_cells = genome.shape[0], n_rows = x.shape[0], n_sequences = offsets.shape[0] - 1
     cdef evk_network by_cells = network.c, by_sequences = network.c
-    dtype = network.genome.dtype
+    dtype = network.array.dtype
     network.check_inputs(x.shape[1])
     check_offsets(offsets, n_rows, 0)
     if state is not None and np.shape(state) != (n_sequences, 2, n_cells):
@@ -532,6 +549,6 @@ def sequences(Network network not None, x not None, const int64_t[::1] offsets n
 
     In the precision of the genome. State: (n_sequences, 2, n_cells), the cells' states s and their outputs phi; None
     starts from zero."""
-    if network.genome.dtype == np.float32:
-        return _sequences[float](network, network.genome, x, offsets, state)
-    return _sequences[double](network, network.genome, x, offsets, state)
+    if network.array.dtype == np.float32:
+        return _sequences[float](network, network.array, x, offsets, state)
+    return _sequences[double](network, network.array, x, offsets, state)

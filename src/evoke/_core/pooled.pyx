@@ -139,7 +139,7 @@ def pooled(Network networks not None, const double[:, ::1] x not None, const int
 
     `pool` has names of `STATISTICS`; the first `washout` steps, fewer than any sequence has, do not count. Not finite
     where a network's activations are not."""
-    cdef const double[:, :, ::1] genomes = networks.genome
+    cdef const double[:, :, ::1] genomes = networks.array
     cdef Py_ssize_t n_networks = genomes.shape[0], n_sequences = offsets.shape[0] - 1, first, here
     networks.check_inputs(x.shape[1])
     check_steps(offsets, x.shape[0], washout)
@@ -183,7 +183,7 @@ def evaluate(Network networks not None, sequences not None, pool not None, point
         Threads of one queue share the networks and fill its errors.
 
     A network whose features are not finite, or none of whose machines can be trained, has infinite errors."""
-    cdef const double[:, :, ::1] genomes = networks.genome
+    cdef const double[:, :, ::1] genomes = networks.array
     cdef const double[:, ::1] x = sequences.rows
     cdef const int64_t[::1] offsets = sequences.offsets
     cdef Py_ssize_t n_networks = genomes.shape[0]
