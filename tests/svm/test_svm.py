@@ -298,12 +298,12 @@ def test_weights_of_any_size():
 @pytest.mark.parametrize(
     ("weights", "message"),
     [
-        (np.ones(59), r"sample_weight must have shape \(60,\), got \(59,\)"),
-        (np.ones((60, 1)), r"sample_weight must have shape \(60,\), got \(60, 1\)"),
-        (np.full(60, -1.0), r"sample_weight holds -1\.0"),
-        (np.full(60, np.nan), "sample_weight contains NaN"),
-        (np.full(60, np.inf), "sample_weight contains infinity"),
-        (np.zeros(60), "sample_weight is zero for all rows of class .*0"),
+        (np.ones(59), r"sample_weight has shape \(59,\), but X has 60 rows; each needs a weight"),
+        (np.ones((60, 1)), r"sample_weight has shape \(60, 1\), but X has 60 rows"),
+        (np.full(60, -1.0), r"sample_weight must be finite and not negative: sample_weight is -1\.0 at row 0"),
+        (np.full(60, np.nan), "sample_weight must be finite and not negative: sample_weight is nan at row 0"),
+        (np.full(60, np.inf), "sample_weight must be finite and not negative: sample_weight is inf at row 0"),
+        (np.zeros(60), "sample_weight is zero for all of X"),
     ],
 )
 def test_bad_weights(weights, message):
@@ -313,7 +313,7 @@ def test_bad_weights(weights, message):
 
 def test_a_class_without_weight():
     X, y = problem(14, n_classes=3)
-    with pytest.raises(ValueError, match=r"sample_weight is zero for all rows of class .*2"):
+    with pytest.raises(ValueError, match=r"sample_weight is zero for all rows of class 2: it cannot be learned"):
         SVC().fit(X, y, y < 2)
     with pytest.raises(ValueError, match=r"class_weight of class 1 must be a positive finite number, got 0\.0"):
         SVC(class_weight={1: 0.0}).fit(X, y)

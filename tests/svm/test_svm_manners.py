@@ -71,12 +71,12 @@ def test_names_of_an_earlier_fit_are_forgotten():
 def test_shapes_that_do_not_fit():
     X, y = problem(24)
     for rows, labels, message in (
-        (X, y[:-1], "inconsistent numbers of samples"),
-        (X[0], y, "Expected 2D array"),
+        (X, y[:-1], r"y has shape \(59,\), but X has 60 rows; each needs a target"),
+        (X[0], y, r"X must be a 2-D array, got shape \(3,\)"),
         (X[:0], y[:0], "0 sample"),
         (X[:, :0], y, "0 feature"),
-        (X, np.stack([y, y], axis=1), "y should be a 1d array"),
-        (X, np.array(1), "y should be a 1d array|Singleton array"),
+        (X, np.stack([y, y], axis=1), r"y must be 1-D, got shape \(60, 2\)"),
+        (X, np.array(1), r"y has shape \(\), but X has 60 rows"),
     ):
         with pytest.raises((ValueError, TypeError), match=message):
             SVC().fit(rows, labels)

@@ -188,10 +188,10 @@ def test_weights_of_any_size():
 @pytest.mark.parametrize(
     ("weights", "message"),
     [
-        (np.ones(59), r"sample_weight must have shape \(60,\), got \(59,\)"),
-        (np.full(60, -1.0), r"sample_weight holds -1\.0"),
-        (np.full(60, np.nan), "sample_weight contains NaN"),
-        (np.zeros(60), "sample_weight is zero for all rows"),
+        (np.ones(59), r"sample_weight has shape \(59,\), but X has 60 rows; each needs a weight"),
+        (np.full(60, -1.0), r"sample_weight must be finite and not negative: sample_weight is -1\.0 at row 0"),
+        (np.full(60, np.nan), "sample_weight must be finite and not negative: sample_weight is nan at row 0"),
+        (np.zeros(60), "sample_weight is zero for all of X"),
         (np.full(60, 1e-320), "sample_weight is out of the range"),
     ],
 )
@@ -343,11 +343,11 @@ def test_unknown_solver():
 @pytest.mark.parametrize(
     ("y", "message"),
     [
-        (np.ones(59), "inconsistent numbers of samples"),
-        (np.ones((60, 2, 2)), "dim 3"),
-        (np.ones((60, 0)), "0 feature"),
-        (["a"] * 60, "y must hold numbers"),
-        (np.full(60, 1j), "Complex data not supported"),
+        (np.ones(59), r"y has shape \(59,\), but X has 60 rows; each needs a target"),
+        (np.ones((60, 2, 2)), r"y has shape \(60, 2, 2\), but X has 60 rows"),
+        (np.ones((60, 0)), "y has no columns"),
+        (["a"] * 60, "y must hold real numbers, got dtype <U1"),
+        (np.full(60, 1j), "y must hold real numbers, got dtype complex128"),
         (None, "requires y to be passed"),
     ],
 )

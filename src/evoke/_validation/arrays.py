@@ -9,9 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from evoke._validation.errors import shown
+
 __all__ = [
-    "EXACT", "FloatArray", "IntArray", "check_dimensions", "check_shape", "is_text", "missing", "not_finite",
-    "shape_of", "to_array", "to_finite", "to_float", "to_real", "to_targets",
+    "EXACT", "FloatArray", "IntArray", "check_dimensions", "check_not_empty", "check_shape", "is_text", "missing",
+    "not_finite", "shape_of", "to_array", "to_finite", "to_finite_rows", "to_float", "to_real", "to_targets",
 ]  # fmt: skip
 
 FloatArray = NDArray[np.float64]
@@ -25,7 +27,7 @@ def to_array(value: Any, name: str) -> NDArray[Any]:
     if hasattr(value, "toarray"):
         raise TypeError(f"{name} is sparse; sparse input is not supported, pass a dense array")
     if np.ma.is_masked(value):
-        raise ValueError(f"{name} has masked values; every step needs all its columns")
+        raise ValueError(f"{name} has masked values; every value is needed")
     try:
         return np.asarray(value)
     except (ValueError, TypeError) as error:
@@ -60,6 +62,13 @@ def check_dimensions(array: NDArray[Any], name: str, numbers: tuple[int, ...]) -
     """As many dimensions as one of the `numbers`."""
     if array.ndim not in numbers:
         raise ValueError(f"{name} must be {' or '.join(f'{n}-D' for n in numbers)}, got shape {array.shape}")
+
+
+def check_not_empty(rows: NDArray[Any], name: str) -> None:
+    """Rows (n, n_columns), at least one of at least one column; in scikit-learn's words, which its checks look for."""
+    for n, what in zip(rows.shape, ("sample", "feature"), strict=True):
+        if n == 0:
+            raise ValueError(f"{name} has 0 {what}(s) (shape={rows.shape}) while a minimum of 1 is required.")
 
 
 def check_shape(array: NDArray[Any], name: str, shape: tuple[int | None, ...]) -> None:
@@ -101,15 +110,36 @@ def _odd(array: NDArray[Any], place: Callable[[tuple[int, ...]], str]) -> str:
                 continue
         except (TypeError, ValueError, OverflowError):
             pass
-        return f": {value!r:.50} at {place(index)}"
+        return f": {shown(value)}" + (f" at {place(index)}" if index else "")
     return ""
+
+
+def to_finite_rows(array: NDArray[Any], name: str, given: Any, axes: tuple[str, ...]) -> NDArray[np.float64]:
+    """Rows (n, n_columns), or several sequences of them, as finite numbers.
+
+    What is odd is named by its place on the axes; of a data frame, which is `given`, by the name of its column too.
+    """
+
+    def place(index: tuple[int, ...]) -> str:
+        text = ", ".join(f"{axis} {k}" for axis, k in zip(axes[-len(index) :], index, strict=True))
+        return f"{text} ({given.columns[index[-1]]!r})" if hasattr(given, "columns") else text
+
+    values = to_float(array, name, place)
+    finite = np.isfinite(values)
+    if not finite.all():
+        odd = tuple(np.argwhere(~finite)[0].tolist())
+        value = values[odd]
+        if len(odd) == 3:
+            odd, name = odd[1:], f"{name}[{odd[0]}]"
+        raise ValueError(f"{name} contains NaN or infinity: {value} at {place(odd)}")
+    return values
 
 
 def shape_of(array: NDArray[Any], value: Any) -> str:
     """The shape of the array that a value has become, in words; what has none is named by its type."""
     if array.ndim or isinstance(value, np.ndarray):
         return f"shape {array.shape}"
-    return f"{type(value).__name__} {value!r:.50}"
+    return f"{type(value).__name__} {shown(value)}"
 
 
 def is_text(array: NDArray[Any]) -> bool:

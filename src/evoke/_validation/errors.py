@@ -5,6 +5,8 @@ from __future__ import annotations
 import reprlib
 from typing import Any
 
+import numpy as np
+
 __all__ = ["ParameterError", "refusal", "shown"]
 
 _MOST_SHOWN = 50  # characters of a value in a message
@@ -27,7 +29,9 @@ ParameterError.__module__ = "evoke.exceptions"
 
 
 def shown(value: Any) -> str:
-    """The value as a message shows it: on one line, of about 50 characters."""
+    """The value as a message shows it: on one line, of about 50 characters, a scalar of NumPy as the number it is."""
+    if isinstance(value, np.generic) and value.dtype.kind in "biufcSU":
+        value = value.item()
     if isinstance(value, int) and value.bit_length() > 2000:  # thousands of digits have no repr
         return f"an integer of {value.bit_length()} bits"
     try:

@@ -11,10 +11,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from evoke._validation.arrays import EXACT, shape_of, to_array, to_float, to_targets
+from evoke._validation.arrays import EXACT, check_not_empty, shape_of, to_array, to_finite_rows, to_targets
 
 __all__ = ["Sequences", "Targets", "as_sequences", "as_targets"]
 
+_AXES = ("sequence", "step", "column")
 
 
 @dataclass(frozen=True)
@@ -64,25 +65,6 @@ def _unpack(value: Any, name: str) -> list[Any] | tuple[Any, ...] | NDArray[Any]
         return value
     array = to_array(value, name)
     return list(array) if array.dtype == object and array.ndim == 1 else array
-
-
-def _to_finite(array: NDArray[Any], name: str, given: Any) -> NDArray[np.float64]:
-    """Steps (T, n_columns) or several sequences of them as finite numbers; `given` is what the user knows them as."""
-
-    def place(index: tuple[int, ...]) -> str:
-        words = ("sequence", "step", "column")[-len(index) :]
-        text = ", ".join(f"{word} {k}" for word, k in zip(words, index, strict=True))
-        return f"{text} ({given.columns[index[-1]]!r})" if hasattr(given, "columns") else text
-
-    values = to_float(array, name, place)
-    finite = np.isfinite(values)
-    if not finite.all():
-        odd = tuple(np.argwhere(~finite)[0].tolist())
-        value = values[odd]
-        if len(odd) == 3:
-            odd, name = odd[1:], f"{name}[{odd[0]}]"
-        raise ValueError(f"{name} contains NaN or infinity: {value} at {place(odd)}")
-    return values
 
 
 def _offsets(lengths: Any) -> NDArray[np.int64]:
@@ -147,7 +129,7 @@ def as_sequences(X: Any, lengths: Any = None, *, name: str = "X", n_columns: int
                 raise ValueError(f"{name}[{i}] has {part.shape[1]} columns, {name}[0] has {parts[0].shape[1]}")
             if part.shape[0] == 0:
                 raise ValueError(f"{name}[{i}] is empty: every sequence needs at least one step")
-            parts.append(_to_finite(part, f"{name}[{i}]", element))
+            parts.append(to_finite_rows(part, f"{name}[{i}]", element, _AXES))
         rows, offsets, container = np.concatenate(parts), _offsets([len(p) for p in parts]), "list"
     else:
         array = X
@@ -156,13 +138,12 @@ def as_sequences(X: Any, lengths: Any = None, *, name: str = "X", n_columns: int
                 raise ValueError(f"lengths goes with a 2-D {name}, not with a 3-D array")
             if 0 in array.shape[:2]:
                 raise ValueError(f"{name} has shape {array.shape}: at least one sequence and one step are needed")
-            array = _to_finite(array, name, given)
+            array = to_finite_rows(array, name, given, _AXES)
             rows = array.reshape(len(array) * array.shape[1], array.shape[2])
             offsets, container = _offsets([array.shape[1]] * array.shape[0]), "3d"
         elif array.ndim == 2:
-            if array.shape[0] == 0:
-                raise ValueError(f"{name} has 0 sample(s) (shape={array.shape}) while a minimum of 1 is required.")
-            rows = _to_finite(array, name, given)
+            check_not_empty(array, name)
+            rows = to_finite_rows(array, name, given, _AXES)
             if lengths is None:
                 offsets, container = _offsets([len(rows)]), "2d"
             else:
@@ -172,8 +153,7 @@ def as_sequences(X: Any, lengths: Any = None, *, name: str = "X", n_columns: int
                 f"{name} must be a list of 2-D arrays, a 3-D array or a 2-D array, got {shape_of(array, given)}. "
                 "Reshape your data: a single feature is reshape(-1, 1), one step is reshape(1, -1)"
             )
-    if rows.shape[1] == 0:
-        raise ValueError(f"{name} has 0 feature(s) (shape={rows.shape}) while a minimum of 1 is required.")
+    check_not_empty(rows, name)
     if n_columns is not None and rows.shape[1] != n_columns:
         raise ValueError(f"{name} has {rows.shape[1]} columns, expected {n_columns}")
     return Sequences(np.array(rows, dtype=np.float64, order="C"), offsets, container)
@@ -215,10 +195,11 @@ def as_targets(y: Any, X: Sequences, *, name: str = "y") -> Targets:
         raise ValueError(f"this estimator requires {name} to be passed, but the target {name} is None")
     n_rows, n_sequences = len(X.rows), X.n_sequences
     of = "X_val" if name.endswith("_val") else "X"
+    kind = "a weight" if name.startswith("sample_weight") else "a target"
     if X.container in ("2d", "lengths"):
         array = to_targets(y, name)
         if array.ndim not in (1, 2) or len(array) != n_rows:
-            raise ValueError(f"{name} has shape {array.shape}, but {of} has {n_rows} steps; each needs a target")
+            raise ValueError(f"{name} has shape {array.shape}, but {of} has {n_rows} steps; each needs {kind}")
         return _one_column_is_none(array, name)
     given, y = y, _unpack(y, name)
     if isinstance(y, np.ndarray) and y.ndim == 0:

@@ -1,19 +1,17 @@
-"""What the kernel machines share: checks of parameters and data, kernel parameters, decision values."""
+"""What the kernel machines share: their parameters, the model that a fit leaves, decision values."""
 
 from __future__ import annotations
 
 import math
 import warnings
+from functools import wraps
 
 import numpy as np
-from sklearn.base import RegressorMixin
+from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import check_array
-from sklearn.utils.multiclass import check_classification_targets, type_of_target
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from evoke._core.kernel import KERNELS, Kernel, decide
-from evoke._validation.arrays import to_array, to_float, to_targets
 from evoke._validation.errors import refusal
 from evoke._validation.parameters import (
     INT32_MAX,
@@ -23,14 +21,14 @@ from evoke._validation.parameters import (
     check_positive,
     to_number,
 )
-from evoke.metrics import r_squared
+from evoke._validation.targets import check_labels_to_score, place_in_rows
+from evoke.metrics import accuracy, r_squared
 from evoke.persistence.checks import check_flags, check_values
 from evoke.persistence.model import Persistent
+from evoke.sequences.features import Features
+from evoke.svm._data import read_labels, read_rows, read_values
 from evoke.svm._solve import check_stopping
-from evoke.svm._weights import check_weights
-
-_FLOAT64 = np.dtype(np.float64)
-
+from evoke.svm._weights import read_weights
 
 
 def check_gamma(value):
@@ -39,45 +37,17 @@ def check_gamma(value):
         raise refusal("gamma", "be 'scale', 'auto' or a positive finite number", value)
 
 
-def is_clean(array, ndim):
-    """Whether scikit-learn's validation would find nothing to do: its checks take longer than training a small machine.
+def of_one_fit(method):
+    """A method that abides by the model of the last fit, which a fit in another thread does not touch meanwhile."""
 
-    A sum of squares that is finite is a sum of finite values; where it overflows, scikit-learn looks again.
-    """
-    return (
-        type(array) is np.ndarray
-        and array.dtype == _FLOAT64
-        and array.ndim == ndim
-        and array.size > 0
-        and array.flags.c_contiguous
-        and math.isfinite(np.vdot(array, array))
-    )
+    @wraps(method)
+    def call(self, *args, **kwargs):
+        check_is_fitted(self)
+        model = object.__new__(type(self))
+        model.__dict__ = vars(self).copy()
+        return method(model, *args, **kwargs)
 
-
-def encode(y):
-    """Sorted classes, the class number of every label and the size of every class.
-
-    Real numbers are labels where they repeat; where they hardly do, it is a regression target that came by mistake.
-    """
-    if y.dtype.kind in "biuU":
-        # Two classes are found without sorting, in a tenth of the time.
-        one = y[0]
-        is_one = y == one
-        other = y[is_one.argmin()]
-        n_one, n_other = np.count_nonzero(is_one), np.count_nonzero(y == other)
-        if n_one + n_other == len(y) and n_one > 0:
-            if one < other:
-                return np.array([one, other], dtype=y.dtype), (~is_one).view(np.int8), [n_one, n_other]
-            return np.array([other, one], dtype=y.dtype), is_one.view(np.int8), [n_other, n_one]
-    try:
-        classes, codes, sizes = np.unique(y, return_inverse=True, return_counts=True)
-    except TypeError as error:
-        raise TypeError(f"y mixes labels that have no order: {error}") from None
-    if not (type_of_target(y) == "continuous" and len(classes) <= max(2, len(y) // 2)):
-        check_classification_targets(y)
-    if len(classes) < 2:
-        raise ValueError(f"The number of classes has to be greater than one; got {len(classes)} class: {classes[0]!r}")
-    return classes, codes, sizes.tolist()
+    return call
 
 
 class KernelMachine(Persistent):
@@ -107,21 +77,24 @@ class KernelMachine(Persistent):
         check_gamma(self.gamma)
         check_number("coef0", self.coef0)
 
-    def _validate(self, X, y, clean_y, **options):
-        """Rows and targets of a fit. `clean_y` says whether y, an ndarray of as many rows, can stay as it is."""
-        if is_clean(X, 2) and type(y) is np.ndarray and y.ndim >= 1 and len(y) == len(X) and clean_y(y):
-            self.n_features_in_ = X.shape[1]
-            self.__dict__.pop("feature_names_in_", None)
-            return X, y
-        to_float(to_array(X, "X"), "X")  # says which argument does not hold numbers; scikit-learn does not
-        return validate_data(self, X, y, dtype=np.float64, order="C", **options)
+    def _read_rows(self, X):
+        """Rows of a fit, and their features as learned attributes."""
+        rows = read_rows(X)
+        if type(X) is np.ndarray:
+            return rows, {"n_features_in_": rows.shape[1]}
+        features = Features.of(type(self).__name__, X, rows, False)
+        names = {} if features.names is None else {"feature_names_in_": features.names}
+        return rows, {"n_features_in_": features.n, **names}
 
-    def _validate_classes(self, X, y):
-        """Rows, labels, and what :func:`encode` makes of the labels."""
-        if isinstance(y, (list, tuple)):
-            y = to_targets(y, "y")  # as an array, text and numbers would all be text
-        X, y = self._validate(X, y, lambda y: y.ndim == 1 and y.dtype.kind in "biuU")
-        return X, y, *encode(y)
+    def _learn(self, **learned):
+        """Take all that a fit has learned in one step.
+
+        Until then the model is that of the last fit, whatever happens, and other threads never see a part of each.
+        """
+        state = vars(self).copy()
+        state.pop("feature_names_in_", None)
+        state.update(learned)
+        self.__dict__ = state
 
     def _make_kernel(self, X):
         """The kernel with its parameters in numbers, for a fit on X. Predictions use that of the fit, `kernel_`."""
@@ -140,13 +113,13 @@ class KernelMachine(Persistent):
 
     def _decide(self, X, coefficients):
         """Decision values (n_samples, n_outputs) from coefficients (n_support, n_outputs)."""
-        if not (is_clean(X, 2) and X.shape[1] == self.n_features_in_ and not hasattr(self, "feature_names_in_")):
-            to_float(to_array(X, "X"), "X")
-            X = validate_data(self, X, dtype=np.float64, order="C", reset=False)
+        rows, names = read_rows(X), getattr(self, "feature_names_in_", None)
+        if not (type(X) is np.ndarray and rows.shape[1] == self.n_features_in_ and names is None):
+            Features(type(self).__name__, self.n_features_in_, names).check(X, rows, False)
         coefficients = np.ascontiguousarray(coefficients)
-        decisions = decide(X, self.support_vectors_, coefficients, self.intercept_, self.kernel_)
+        decisions = decide(rows, self.support_vectors_, coefficients, self.intercept_, self.kernel_)
         if not np.isfinite(decisions).all():
-            raise ValueError(f"the kernel overflows on X with values up to {np.abs(X).max():.3g}; scale X")
+            raise ValueError(f"the kernel overflows on X with values up to {np.abs(rows).max():.3g}; scale X")
         return decisions
 
 
@@ -164,20 +137,50 @@ class IterativeMachine(KernelMachine):
             "cache_size": float(self.cache_size),
         }  # fmt: skip
 
-    def _keep(self, certificates):
-        """Constants, steps and gaps, and a warning where a solution is not the optimum."""
-        self.intercept_ = np.array([found.bias for found in certificates])
-        self.n_iter_ = np.array([found.n_iter for found in certificates], dtype=np.int32)
-        self.dual_gap_ = np.array([found.gap for found in certificates])
-        self.fit_status_ = int(not all(found.converged for found in certificates))
-        if self.fit_status_:
+    def _outcome(self, certificates):
+        """What is learned of the solutions, with a warning where one is not the optimum."""
+        n_iter = np.array([found.n_iter for found in certificates], dtype=np.int32)
+        converged = all([found.converged for found in certificates])
+        if not converged:
             worst = max(found.violation for found in certificates)
             warnings.warn(
-                f"the solver stopped after {self.n_iter_.max()} steps (max_iter={self.max_iter}) with a violation of "
+                f"the solver stopped after {n_iter.max()} steps (max_iter={self.max_iter}) with a violation of "
                 f"{worst:.3g} > tol={self.tol}, see dual_gap_; scale X, lower C or raise max_iter",
                 ConvergenceWarning,
                 stacklevel=3,
             )
+        return {
+            "intercept_": np.array([found.bias for found in certificates]), "n_iter_": n_iter,
+            "dual_gap_": np.array([found.gap for found in certificates]), "fit_status_": int(not converged),
+        }  # fmt: skip
+
+
+class Classification(ClassifierMixin):
+    """One of several labels for each row."""
+
+    @of_one_fit
+    def score(self, X, y, sample_weight=None):
+        """Accuracy: the share of correct labels.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows, finite.
+        y : array-like of shape (n_samples,)
+            The true labels.
+        sample_weight : array-like of shape (n_samples,), optional
+            Not negative and not all zero.
+
+        Returns
+        -------
+        float
+            From 0 to 1.
+        """
+        predicted = self.predict(X)
+        true = read_labels(y, len(predicted))
+        check_labels_to_score(true, self.classes_, place_in_rows(true, "y"))
+        weights = None if sample_weight is None else read_weights(sample_weight, len(true))
+        return accuracy(predicted == true, weights)
 
 
 class Regression(RegressorMixin):
@@ -194,14 +197,7 @@ class Regression(RegressorMixin):
         if len(self.dual_coef_) != len(self.intercept_):
             raise ValueError("dual_coef_ and intercept_ do not go together")
 
-    def _validate_values(self, X, y):
-        """Rows, targets of shape (n_outputs, n_samples), and whether y had one dimension."""
-        if y is not None and not (type(y) is np.ndarray and y.dtype == _FLOAT64):
-            y = to_float(to_array(y, "y"), "y")
-        X, y = self._validate(X, y, lambda y: y.ndim <= 2 and is_clean(y, y.ndim), multi_output=True, y_numeric=True)
-        y = check_array(y, dtype=np.float64, ensure_2d=False, input_name="y")
-        return X, np.ascontiguousarray(np.atleast_2d(y.T)), y.ndim == 1
-
+    @of_one_fit
     def predict(self, X):
         """Values of the regression functions.
 
@@ -215,7 +211,6 @@ class Regression(RegressorMixin):
         ndarray of shape (n_samples,) or (n_samples, n_outputs)
             Of as many dimensions as y had.
         """
-        check_is_fitted(self)
         values = self._decide(X, self.dual_coef_.T)
         return values[:, 0] if self._single_output else values
 
@@ -237,11 +232,11 @@ class Regression(RegressorMixin):
             -inf where it is beyond what float64 can hold.
         """
         predicted = self.predict(X)
-        true = check_array(to_float(to_array(y, "y"), "y"), ensure_2d=False, input_name="y")
+        true = read_values(y, len(predicted))
         true, predicted = (values[:, 0] if values.shape[1:] == (1,) else values for values in (true, predicted))
         if true.shape != predicted.shape:
             raise ValueError(f"y has shape {true.shape}, but the predictions have shape {predicted.shape}")
-        weights = None if sample_weight is None else check_weights(sample_weight, len(true))
+        weights = None if sample_weight is None else read_weights(sample_weight, len(true))
         return r_squared(true, predicted, weights)
 
 

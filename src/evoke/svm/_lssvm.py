@@ -6,17 +6,16 @@ import warnings
 from typing import NamedTuple
 
 import numpy as np
-from sklearn.base import ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.validation import check_is_fitted
 
 from evoke._core import readout as core_readout
 from evoke._core.kernel import Kernel, decide
 from evoke.persistence.checks import check_labels
 from evoke.persistence.model import savable
-from evoke.svm._base import KernelMachine, Regression
+from evoke.svm._base import Classification, KernelMachine, Regression, of_one_fit
+from evoke.svm._data import encode, read_labels, read_values
 from evoke.svm._solve import check_kernel_range
-from evoke.svm._weights import check_weights, class_weights, weighted_C
+from evoke.svm._weights import class_weights, read_weights, weighted_C
 
 __all__ = ["LSSVC", "LSSVR"]
 
@@ -40,8 +39,8 @@ class LeastSquaresMachine(KernelMachine):
 
     _fitted = KernelMachine._fitted | {"residual_"}
 
-    def _fit_targets(self, X, targets, order, weights):
-        """Solve for targets (n_outputs, n_used) of the rows `order` of X with weights (n_used,)."""
+    def _solution(self, X, targets, order, weights):
+        """What is learned of targets (n_outputs, n_used) of the rows `order` of X with weights (n_used,)."""
         kernel = self._make_kernel(X)
         rows = np.ascontiguousarray(X[order])
         check_kernel_range(rows, kernel)
@@ -56,19 +55,20 @@ class LeastSquaresMachine(KernelMachine):
             raise ValueError("the coefficients are not finite: X, the targets or C are too large, scale them")
         decisions = decide(rows, rows, coefficients, intercept, kernel)
         errors = targets - decisions.T - coefficients.T / (self.C * weights)
-        self.kernel_, self.support_vectors_, self.intercept_ = kernel, support_vectors, intercept
-        self.dual_coef_ = np.ascontiguousarray(coefficients.T)
-        self.support_ = order.astype(np.int32)
-        self.shape_fit_ = X.shape
-        self.residual_ = np.abs(errors).max(axis=1)
+        residual = np.abs(errors).max(axis=1)
         accepted = _ACCEPTED_RESIDUAL * np.ptp(targets, axis=1) + _ROUNDING * np.abs(targets).max(axis=1)
-        if (self.residual_ > accepted).any():
+        if (residual > accepted).any():
             warnings.warn(
-                f"the system is solved only to a residual of {self.residual_.max():.3g}, by as much the values on the "
+                f"the system is solved only to a residual of {residual.max():.3g}, by as much the values on the "
                 f"training rows are wrong: C={self.C} is too large for these rows, lower it",
                 ConvergenceWarning,
                 stacklevel=3,
             )
+        return {
+            "kernel_": kernel, "support_vectors_": support_vectors, "intercept_": intercept,
+            "dual_coef_": np.ascontiguousarray(coefficients.T), "support_": order.astype(np.int32),
+            "shape_fit_": X.shape, "residual_": residual,
+        }  # fmt: skip
 
 
 @savable
@@ -171,17 +171,19 @@ class LSSVR(Regression, LeastSquaresMachine):
             C is so large that rounding spoils the solution: `residual_` exceeds a thousandth of the target's range.
         """
         self._check_kernel()
-        X, targets, single_output = self._validate_values(X, y)
-        weights = np.ones(len(X)) if sample_weight is None else check_weights(sample_weight, len(X))
+        X, features = self._read_rows(X)
+        y = read_values(y, len(X))
+        targets = np.atleast_2d(y.T)
+        weights = np.ones(len(X)) if sample_weight is None else read_weights(sample_weight, len(X))
         order = np.flatnonzero(weights)
         weighted_C(self.C, weights[order])
-        self._fit_targets(X, targets[:, order], order, weights[order])
-        self._single_output = single_output
+        solution = self._solution(X, targets[:, order], order, weights[order])
+        self._learn(**features, **solution, _single_output=y.ndim == 1)
         return self
 
 
 @savable
-class LSSVC(ClassifierMixin, LeastSquaresMachine):
+class LSSVC(Classification, LeastSquaresMachine):
     """Least-squares support vector classification, several classes by one against the rest over one factorisation.
 
     The regression of :class:`LSSVR` on targets of +1 and -1: decisions are held close to them from both sides [1]_.
@@ -282,11 +284,13 @@ class LSSVC(ClassifierMixin, LeastSquaresMachine):
             C is so large that rounding spoils the solution: `residual_` exceeds a thousandth of the target's range.
         """
         self._check_kernel()
-        X, y, classes, codes, _ = self._validate_classes(X, y)
+        X, features = self._read_rows(X)
+        y = read_labels(y, len(X))
+        classes, codes, _ = encode(y)
         n_classes = len(classes)
         weights = np.ones(len(X))
         if sample_weight is not None:
-            weights = check_weights(sample_weight, len(X), codes, classes)
+            weights = read_weights(sample_weight, len(X), codes, classes)
         order = np.flatnonzero(weights)
         factors = class_weights(self.class_weight, classes, y)
         weights = weights[order] * factors[codes[order]]
@@ -294,8 +298,8 @@ class LSSVC(ClassifierMixin, LeastSquaresMachine):
         positive = codes == np.arange(n_classes)[:, np.newaxis]
         if n_classes == 2:
             positive = positive[1:]
-        self._fit_targets(X, np.where(positive[:, order], 1.0, -1.0), order, weights)
-        self.classes_, self.class_weight_ = classes, factors
+        solution = self._solution(X, np.where(positive[:, order], 1.0, -1.0), order, weights)
+        self._learn(**features, **solution, classes_=classes, class_weight_=factors)
         return self
 
     def _check_fitted(self):
@@ -305,6 +309,7 @@ class LSSVC(ClassifierMixin, LeastSquaresMachine):
         if len(self.dual_coef_) != n_outputs:
             raise ValueError("dual_coef_ and intercept_ do not go together")
 
+    @of_one_fit
     def decision_function(self, X):
         """Signed confidence in the classes.
 
@@ -318,10 +323,10 @@ class LSSVC(ClassifierMixin, LeastSquaresMachine):
         ndarray of shape (n_samples,) or (n_samples, n_classes)
             Two classes: positive for ``classes_[1]``. More: a column for each class against the rest.
         """
-        check_is_fitted(self)
         decisions = self._decide(X, self.dual_coef_.T)
         return decisions[:, 0] if len(self.classes_) == 2 else decisions
 
+    @of_one_fit
     def predict(self, X):
         """Labels: the sign of the decision, or the class with the largest, of equals the first.
 
@@ -334,7 +339,7 @@ class LSSVC(ClassifierMixin, LeastSquaresMachine):
         -------
         ndarray of shape (n_samples,)
         """
-        decisions = self.decision_function(X)
-        if decisions.ndim == 1:
-            return self.classes_[(decisions > 0.0).astype(np.intp)]
+        decisions = self._decide(X, self.dual_coef_.T)
+        if len(self.classes_) == 2:
+            return self.classes_[(decisions[:, 0] > 0.0).astype(np.intp)]
         return self.classes_[decisions.argmax(axis=1)]

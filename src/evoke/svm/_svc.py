@@ -5,21 +5,20 @@ from __future__ import annotations
 from itertools import accumulate, combinations, pairwise
 
 import numpy as np
-from sklearn.base import ClassifierMixin
-from sklearn.utils.validation import check_is_fitted
 
 from evoke._validation.parameters import check_choice
 from evoke.persistence.checks import check_labels
 from evoke.persistence.model import savable
-from evoke.svm._base import IterativeMachine
+from evoke.svm._base import Classification, IterativeMachine, of_one_fit
+from evoke.svm._data import encode, read_labels
 from evoke.svm._solve import solve_each
-from evoke.svm._weights import check_weights, class_weights, weighted_C
+from evoke.svm._weights import class_weights, read_weights, weighted_C
 
 __all__ = ["SVC"]
 
 
 @savable
-class SVC(ClassifierMixin, IterativeMachine):
+class SVC(Classification, IterativeMachine):
     """C-support vector classification, several classes by one against one.
 
     The signs, the order and the layout of all fitted attributes are those of scikit-learn's SVC. What differs is
@@ -158,14 +157,16 @@ class SVC(ClassifierMixin, IterativeMachine):
         self._check_kernel()
         self._check_solver()
         check_choice("decision_function_shape", self.decision_function_shape, ("ovr", "ovo"))
-        X, y, classes, codes, sizes = self._validate_classes(X, y)
+        X, features = self._read_rows(X)
+        y = read_labels(y, len(X))
+        classes, codes, sizes = encode(y)
         n_classes = len(classes)
         factors = np.array([1.0] * n_classes)
         weights = []
         # Rows are sorted by class, in which they keep their order, and those without weight are left out.
         order = codes.argsort(kind="stable")
         if sample_weight is not None:
-            sample_weight = check_weights(sample_weight, len(X), codes, classes)
+            sample_weight = read_weights(sample_weight, len(X), codes, classes)
             order = order[sample_weight[order] > 0.0]
             weights.append(sample_weight[order])
             sizes = np.bincount(codes[order]).tolist()
@@ -196,14 +197,13 @@ class SVC(ClassifierMixin, IterativeMachine):
             coefficients[i, second] = beta[sizes[i] :]
             certificates += found
 
-        used = np.flatnonzero(coefficients[0] if n_classes == 2 else coefficients.any(axis=0))
-        self.classes_, self.class_weight_, self.kernel_ = classes, factors, kernel
-        self.shape_fit_ = X.shape
-        self.support_ = order[used].astype(np.int32)
-        self.support_vectors_ = rows.take(used, axis=0)
-        self.n_support_ = np.bincount(codes[used], minlength=n_classes).astype(np.int32)
-        self.dual_coef_ = coefficients.take(used, axis=1)
-        self._keep(certificates)
+        (used,) = (coefficients[0] if n_classes == 2 else coefficients.any(axis=0)).nonzero()
+        self._learn(
+            **features, **self._outcome(certificates), classes_=classes, class_weight_=factors, kernel_=kernel,
+            shape_fit_=X.shape, support_=order[used].astype(np.int32), support_vectors_=rows.take(used, axis=0),
+            n_support_=np.bincount(codes[used], minlength=n_classes).astype(np.int32),
+            dual_coef_=coefficients.take(used, axis=1),
+        )  # fmt: skip
         return self
 
     def _check_fitted(self):
@@ -222,7 +222,8 @@ class SVC(ClassifierMixin, IterativeMachine):
 
     def _pair_decisions(self, X):
         """Decision values of every pair of classes, of shape (n_samples, n_pairs)."""
-        check_is_fitted(self)
+        if len(self.classes_) == 2:
+            return self._decide(X, self.dual_coef_.T)
         ends = np.cumsum(self.n_support_)
         begins = ends - self.n_support_
         coefficients = np.zeros((len(self.support_), len(self.intercept_)))
@@ -231,6 +232,7 @@ class SVC(ClassifierMixin, IterativeMachine):
             coefficients[begins[j] : ends[j], pair] = self.dual_coef_[i, begins[j] : ends[j]]
         return self._decide(X, coefficients)
 
+    @of_one_fit
     def decision_function(self, X):
         """Signed confidence in the classes.
 
@@ -246,8 +248,7 @@ class SVC(ClassifierMixin, IterativeMachine):
             decision values of its pairs, which are squeezed into a third of a vote. "ovo": one value for each pair,
             positive for the first class of it.
         """
-        decisions = self._pair_decisions(X)
-        n_classes = len(self.classes_)
+        decisions, n_classes = self._pair_decisions(X), len(self.classes_)
         if n_classes == 2:
             return decisions[:, 0]
         if self.decision_function_shape == "ovo":
@@ -260,6 +261,7 @@ class SVC(ClassifierMixin, IterativeMachine):
             votes[:, j] += value < 0.0
         return votes + confidence / (3.0 * (np.abs(confidence) + 1.0))
 
+    @of_one_fit
     def predict(self, X):
         """Labels: the sign of the decision, or the class with most votes of its pairs, of equals the first.
 
@@ -272,8 +274,7 @@ class SVC(ClassifierMixin, IterativeMachine):
         -------
         ndarray of shape (n_samples,)
         """
-        decisions = self._pair_decisions(X)
-        n_classes = len(self.classes_)
+        decisions, n_classes = self._pair_decisions(X), len(self.classes_)
         if n_classes == 2:
             return self.classes_[(decisions[:, 0] > 0.0).astype(np.intp)]
         votes = np.zeros((len(decisions), n_classes), dtype=np.intp)

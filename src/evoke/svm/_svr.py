@@ -9,8 +9,9 @@ import numpy as np
 from evoke._validation.parameters import check_not_negative
 from evoke.persistence.model import savable
 from evoke.svm._base import IterativeMachine, Regression
+from evoke.svm._data import read_values
 from evoke.svm._solve import solve_each
-from evoke.svm._weights import check_weights, weighted_C
+from evoke.svm._weights import read_weights, weighted_C
 
 __all__ = ["SVR"]
 
@@ -148,11 +149,13 @@ class SVR(Regression, IterativeMachine):
         self._check_kernel()
         self._check_solver()
         check_not_negative("epsilon", self.epsilon)
-        X, targets, single_output = self._validate_values(X, y)
+        X, features = self._read_rows(X)
+        y = read_values(y, len(X))
+        targets = np.ascontiguousarray(np.atleast_2d(y.T))
         order = np.arange(len(X))
         bound = np.full(len(X), float(self.C))
         if sample_weight is not None:
-            sample_weight = check_weights(sample_weight, len(X))
+            sample_weight = read_weights(sample_weight, len(X))
             order = np.flatnonzero(sample_weight)
             bound = weighted_C(self.C, sample_weight[order])
         largest = float(np.abs(targets).max())
@@ -163,11 +166,9 @@ class SVR(Regression, IterativeMachine):
         problems = [(target, -bound, bound) for target in targets]
         betas, certificates = solve_each(rows, problems, kernel, epsilon=float(self.epsilon), **self._solver())
         used = betas.any(axis=0).nonzero()[0]
-        self.kernel_, self._single_output = kernel, single_output
-        self.shape_fit_ = X.shape
-        self.support_ = order[used].astype(np.int32)
-        self.support_vectors_ = rows.take(used, axis=0)
-        self.n_support_ = np.array([len(used)], dtype=np.int32)
-        self.dual_coef_ = betas[:, used]
-        self._keep(certificates)
+        self._learn(
+            **features, **self._outcome(certificates), kernel_=kernel, _single_output=y.ndim == 1, shape_fit_=X.shape,
+            support_=order[used].astype(np.int32), support_vectors_=rows.take(used, axis=0),
+            n_support_=np.array([len(used)], dtype=np.int32), dual_coef_=betas[:, used],
+        )  # fmt: skip
         return self

@@ -6,26 +6,26 @@ import math
 import sys
 
 import numpy as np
-from sklearn.utils import check_array, compute_class_weight
+from sklearn.utils import compute_class_weight
 
-from evoke._validation.arrays import check_shape, to_array, to_float
+from evoke._validation.arrays import to_array
+from evoke._validation.errors import shown
 from evoke._validation.parameters import check_class_weight
+from evoke._validation.targets import check_weights, place_in_rows
 
-__all__ = ["check_weights", "class_weights", "weighted_C"]
+__all__ = ["class_weights", "read_weights", "weighted_C"]
 
 
-def check_weights(sample_weight, n, codes=None, classes=()):
+def read_weights(sample_weight, n, codes=None, classes=()):
     """Weights of shape (n,), finite, not negative and not all zero, nor all of a class."""
-    weights = to_float(to_array(sample_weight, "sample_weight"), "sample_weight")
-    check_shape(weights, "sample_weight", (n,))
-    weights = check_array(weights, dtype=np.float64, ensure_2d=False, input_name="sample_weight")
-    if weights.min() < 0.0:
-        raise ValueError(f"sample_weight holds {weights.min()}, weights must not be negative")
-    for k, label in enumerate(classes):
+    given = to_array(sample_weight, "sample_weight")
+    if given.shape != (n,):
+        raise ValueError(f"sample_weight has shape {given.shape}, but X has {n} rows; each needs a weight")
+    weights = check_weights(given, "sample_weight", "X", place_in_rows(given, "sample_weight"))
+    for k in range(len(classes)):
         if not weights[codes == k].any():
-            raise ValueError(f"sample_weight is zero for all rows of class {label!r}: it cannot be learned")
-    if not weights.any():
-        raise ValueError("sample_weight is zero for all rows of X: there is nothing to learn from")
+            label = shown(classes.tolist()[k])
+            raise ValueError(f"sample_weight is zero for all rows of class {label}: it cannot be learned")
     return weights
 
 
@@ -41,11 +41,13 @@ def weighted_C(C, *weights):
 def class_weights(class_weight, classes, y):
     """Factor of C for each class, positive and finite."""
     check_class_weight(class_weight)
+    if class_weight is None:
+        return np.ones(len(classes))
     try:
         return compute_class_weight(class_weight, classes=classes, y=y)
-    except ValueError as error:
+    except ValueError:
         known = classes.tolist()
         unknown = [label for label in class_weight if label not in known] if isinstance(class_weight, dict) else []
         if not unknown:
             raise
-        raise ValueError(f"class_weight has {unknown[0]!r}, which is none of the classes: {error}") from None
+        raise ValueError(f"class_weight has {shown(unknown[0])}, which is none of the classes {shown(known)}") from None
