@@ -116,13 +116,15 @@ class Checkpoint:
         def write() -> None:
             nonlocal written
             if run.esp.best is not None and run.esp.generation > written:
+                model = run.model()
+                model.fitted_.check()  # its records are compared with those in the file
                 if Path(self.path).exists():  # another fit may have come in between
                     self._read_same_run(run)
-                save(run.model(), self.path)
+                save(model, self.path)
                 written = run.esp.generation
 
         try:
-            yield lambda record, _esp: write() if record["generation"] % self.every == 0 else None
+            yield lambda _record, esp: write() if esp.generation % self.every == 0 else None
         finally:
             write()
 

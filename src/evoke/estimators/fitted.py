@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from evoke._core import free_run, lstm, pooled
 from evoke._core.lstm import Network
 from evoke._validation.arrays import FloatArray
+from evoke._validation.errors import refusal
 from evoke._validation.parameters import (
     check_choice,
     check_gate_bias,
@@ -18,6 +19,7 @@ from evoke._validation.parameters import (
     check_not_negative,
     check_pool,
     check_positive,
+    to_number,
 )
 from evoke.esp import ESP
 from evoke.estimators.pooling import Pooling, Preparation, check_lengths
@@ -115,32 +117,32 @@ class FittedModel:
             Of some kind, for what no model can have.
         """
         n_features = check_integer("n_features_in_", state["n_features_in_"], 0)
-        names = state.get("feature_names_in_")
-        if names is not None:
-            check_feature_names(names, n_features)
         genome, esp = state["genome_"], state["_esp"]
         if not isinstance(state["readout_"], FittedReadout):
             raise ValueError("readout_ is no trained readout")
         check_values("genome_", genome, (None,) * (3 if "_pool" in state else 2))
         check_choice("_cell", state["_cell"], lstm.CELLS)
         run = RunState(esp, state["history_"], check_integer("_first", state["_first"], 0), state["_digest"])
-        check_run(run)
+        check_run(run)  # before the rest asks its engine
         if state["best_fitness_"] != esp.best_fitness or state["n_evaluations_"] != esp.n_evaluations:
             raise ValueError("best_fitness_ and n_evaluations_ do not belong to the population")
         return {
-            "features": Features(estimator, n_features, names),
+            "features": Features(estimator, n_features, state.get("feature_names_in_")),
             "network": Network(genome, state["_cell"], check_gate_bias(state["_gate_bias"])),
             "readout": state["readout_"], "washout": check_integer("_washout", state["_washout"], 0), "run": run,
         }  # fmt: skip
 
     def check(self) -> None:
-        """That the parts of a model that was read from a file fit together.
+        """That the parts of a model fit together: of one from a file, and of one that is to be put into a file.
 
         Raises
         ------
         ValueError
-            They do not.
+            They do not; arrays and records can be changed where they are, by a callback for instance.
         """
+        check_run(self.run)
+        if self.features.names is not None:
+            check_feature_names(self.features.names, self.features.n)
         n_cells = self.network.n_cells
         size = 4 * (self.n_inputs + n_cells)
         check_values("genome_", self.network.genome, (*self.network.genome.shape[:-2], n_cells, size))
@@ -155,20 +157,22 @@ class FittedModel:
 
 
 def check_run(run: RunState) -> None:
-    """That a run from a file has an engine, and a record of each of its generations."""
+    """That a run has an engine, and a record of each of its generations."""
     if not isinstance(run.esp, ESP):
         raise ValueError("_esp is no population")
     if not isinstance(run.history, list) or not all(isinstance(record, dict) for record in run.history):
         raise ValueError("history_ must be a list of records")
-    numbers = [record["generation"] for record in run.history]
-    # the lengths first: an edited file may state any generation
-    if len(numbers) != run.esp.generation or numbers != list(range(1, len(numbers) + 1)):
-        raise ValueError("history_ must have a record of every generation")
-    for record in run.history:
-        check_not_negative("best_fitness", 0.0 if record["best_fitness"] == np.inf else record["best_fitness"])
+    if len(run.history) != run.esp.generation:
+        raise ValueError(f"history_ must have {run.esp.generation} records, one per generation, has {len(run.history)}")
+    for k, record in enumerate(run.history):
+        name, fitness = f"history_[{k}]['generation']", record.get("best_fitness")
+        if check_integer(name, record.get("generation"), 1) != k + 1:
+            raise refusal(name, f"be {k + 1}", record["generation"])
+        if to_number(fitness) != np.inf:
+            check_not_negative(f"history_[{k}]['best_fitness']", fitness)
     check_not_negative("best_fitness_", run.esp.best_fitness)
     if not isinstance(run.digest, str):
-        raise ValueError(f"_digest must be a string, got {run.digest!r:.50}")
+        raise refusal("_digest", "be a string", run.digest)
     if run.first > len(run.history):
         raise ValueError(f"_first={run.first} is beyond the history")
 

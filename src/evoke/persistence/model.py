@@ -51,7 +51,8 @@ class Persistent(BaseEstimator):
         NotFittedError
             The estimator has not learned anything.
         TypeError, ValueError
-            A parameter or label that the file cannot hold, or a class that is not evoke's own.
+            A parameter or label that the file cannot hold, a class that is not evoke's own, or something learned that
+            was changed since and that `load` would refuse. A file that is there already stays as it is.
         OSError
             The file cannot be written; nothing is left behind.
         """
@@ -108,8 +109,8 @@ def save(model: Persistent, path: str | os.PathLike[str]) -> None:
         "parameters": {key: encode(value, key, arrays) for key, value in parameters.items()},
         "fitted": {key: encode(value, key, arrays) for key, value in fitted.items()},
     }
+    _make(header, dict(arrays))  # what `load` would refuse is not written
     write_archive(path, header, arrays)
-
 
 
 def load(path):
@@ -150,16 +151,27 @@ def load(path):
     """
     header, arrays = read_archive(path)
     with refusing(path):
-        if header.get("class") not in _CLASSES:
-            raise ValueError(f"evoke {__version__} has no estimator {header.get('class')!r}")
-        cls = _CLASSES[header["class"]]
-        parameters = {key: decode(value, arrays) for key, value in header["parameters"].items()}
-        fitted = {key: decode(value, arrays) for key, value in header["fitted"].items()}
-        known = {*cls().get_params(deep=False), *cls._fitted} - {"callbacks"}
-        unknown = sorted(arrays) + sorted({*parameters, *fitted} - known)
-        if unknown:
-            raise ValueError(f"it was written by evoke {header.get('evoke')} and has an unknown {unknown[0]!r}")
-        model = cls(**parameters)
-        model._restore(fitted)
-        model._check_fitted()
+        return _make(header, arrays)
+
+
+def _make(header: dict[str, Any], arrays: Arrays) -> Persistent:
+    """The estimator of which an archive has this header and these arrays, which are used up.
+
+    Raises
+    ------
+    Exception
+        Of some kind, for what no estimator can be.
+    """
+    if header.get("class") not in _CLASSES:
+        raise ValueError(f"evoke {__version__} has no estimator {header.get('class')!r}")
+    cls = _CLASSES[header["class"]]
+    parameters = {key: decode(value, arrays) for key, value in header["parameters"].items()}
+    fitted = {key: decode(value, arrays) for key, value in header["fitted"].items()}
+    known = {*cls().get_params(deep=False), *cls._fitted} - {"callbacks"}
+    unknown = sorted(arrays) + sorted({*parameters, *fitted} - known)
+    if unknown:
+        raise ValueError(f"it was written by evoke {header.get('evoke')} and has an unknown {unknown[0]!r}")
+    model = cls(**parameters)
+    model._restore(fitted)
+    model._check_fitted()
     return model
