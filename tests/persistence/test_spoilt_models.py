@@ -7,6 +7,8 @@ import pytest
 
 import evoke
 from evoke.callbacks import Checkpoint
+from evoke.exceptions import ModelFileError
+from evoke.persistence.archive import read_archive, write_archive
 from helpers.watched import CLASSES, X, tiny
 
 
@@ -67,3 +69,14 @@ def test_a_checkpoint_keeps_the_last_good_file(spoil, message, tmp_path):
         tiny(spoiling, Checkpoint(path, every=2)).fit(X, CLASSES)
     assert evoke.load(path).history_ == straight.history_
     assert os.listdir(tmp_path) == [path.name]
+
+
+@pytest.mark.parametrize("column", [np.array([b"abc"] * 6), np.array(["abc"] * 6), np.zeros((6, 2)), np.float64(3)])
+def test_a_file_that_could_not_be_saved_again_is_refused(column, tmp_path):
+    path = tmp_path / "model.evk"
+    tiny().fit(X, CLASSES).save(path)
+    header, arrays = read_archive(path)
+    name = next(name for name in arrays if name.startswith("history_") and name.endswith("generation_median"))
+    write_archive(path, header, {**arrays, name: column})
+    with pytest.raises(ModelFileError, match="table"):
+        evoke.load(path)

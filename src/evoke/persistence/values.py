@@ -133,6 +133,9 @@ def decode(value: Any, arrays: Arrays) -> Any:
 
 
 def _table(columns: dict[str, NDArray[Any]]) -> list[dict[str, Any]]:
+    for key, column in columns.items():
+        if column.ndim != 1 or column.dtype.kind not in "bif":
+            raise ValueError(f"{key} of a table must be a column of numbers, got {column.dtype} of {column.shape}")
     rows = zip(*(column.tolist() for column in columns.values()), strict=True)
     return [dict(zip(columns, row, strict=True)) for row in rows]
 
