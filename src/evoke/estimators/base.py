@@ -63,7 +63,32 @@ class learned:
         return value
 
     def __set__(self, estimator: Any, value: Any) -> None:
+        self._refuse()
+
+    def __delete__(self, estimator: Any) -> None:
+        self._refuse()
+
+    def _refuse(self) -> None:
         raise AttributeError(f"{self._name} is part of fitted_, which is only replaced as a whole")
+
+
+class noted(learned):
+    """A learned attribute that scikit-learn's `validate_data` sets or deletes, in the `fit` of a subclass for instance.
+
+    Before the first `fit` it is what was set. After it the fitted model is the one truth: what is set has no effect.
+    """
+
+    def __get__(self, estimator: Any, owner: type) -> Any:
+        if estimator is not None and vars(estimator).get("fitted_") is None and self._name in vars(estimator):
+            return vars(estimator)[self._name]
+        return super().__get__(estimator, owner)
+
+    def __set__(self, estimator: Any, value: Any) -> None:
+        if vars(estimator).get("fitted_") is None:
+            vars(estimator)[self._name] = value
+
+    def __delete__(self, estimator: Any) -> None:
+        vars(estimator).pop(self._name, None)
 
 
 class BaseEvoke(
@@ -89,8 +114,8 @@ class BaseEvoke(
         "_sklearn_output_config",
     })  # fmt: skip
 
-    n_features_in_ = learned("features.n")
-    feature_names_in_ = learned("features.names")
+    n_features_in_ = noted("features.n")
+    feature_names_in_ = noted("features.names")
     genome_ = learned("network.genome")
     readout_ = learned("readout")
     history_ = learned("run.history")
@@ -177,6 +202,7 @@ class BaseEvoke(
             # model, or the old one where no generation was completed
             if fit.has_progressed and (model := fit.model()) is not None:
                 self.fitted_ = model
+                del self.n_features_in_, self.feature_names_in_  # what was noted before
         if fit.run.esp.best is None:
             hint = ", or lower C, at which the kernel matrix is singular" if self.readout == "lssvm" else ""
             raise ValueError(f"no network had a finite error: the data are too large, scale them{hint}")
@@ -205,9 +231,8 @@ class BaseEvoke(
     # ------------------------------------------------------------------ files
 
     def _state_for_file(self) -> dict[str, Any]:
-        check_is_fitted(self, "fitted_")
         own = ("metadata_", "_sklearn_output_config")
-        return self.fitted_.state() | {name: vars(self)[name] for name in own if name in vars(self)}
+        return self._fitted_model().state() | {name: vars(self)[name] for name in own if name in vars(self)}
 
     def _restore(self, state: dict[str, Any]) -> None:
         fields = self._model.fields(state, type(self).__name__)
@@ -218,7 +243,7 @@ class BaseEvoke(
 
     def _check_fitted(self) -> None:
         self._check_parameters()
-        self.fitted_.check()
+        self._fitted_model().check()
         for container in getattr(self, "_sklearn_output_config", {}).values():  # what set_output leaves
             check_choice("set_output", container, ("default", "pandas", "polars"))
         if not isinstance(getattr(self, "metadata_", {}), dict):
@@ -226,9 +251,12 @@ class BaseEvoke(
 
     # ------------------------------------------------------------------ use
 
+    def __sklearn_is_fitted__(self) -> bool:
+        return vars(self).get("fitted_") is not None
+
     def _fitted_model(self) -> Any:
         """The model of the last fit, by which a whole call abides: a fit in another thread does not touch it."""
-        check_is_fitted(self, "fitted_")
+        check_is_fitted(self)
         return self.fitted_
 
     def _as_output(self, activations: FloatArray, given: Any, sequences: Sequences) -> Any:

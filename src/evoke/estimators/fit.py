@@ -18,7 +18,7 @@ from evoke.estimators.fitted import FittedModel
 from evoke.estimators.pooling import Pooling, Preparation, Units
 from evoke.evolution.evaluation import activations, evaluate, fit_readout
 from evoke.evolution.problem import Points, PooledProblem, Problem
-from evoke.evolution.run import Run, RunState
+from evoke.evolution.run import Run
 from evoke.readouts import FittedReadout, LeaveOneOut
 
 __all__ = ["Fit", "JoinedNetworks", "OneNetwork"]
@@ -67,9 +67,9 @@ class Fit:
             **engine,
         )
         n_generations, history, first = estimator.n_generations, [], 0
-        if estimator.warm_start and hasattr(estimator, "fitted_"):
+        if estimator.warm_start and getattr(estimator, "fitted_", None) is not None:
+            take_over(esp, estimator.fitted_, problem)
             last = estimator.fitted_.run
-            take_over(esp, last, problem)
             n_generations += esp.generation
             history += last.history
             # records of other data say nothing about the fitness on these
@@ -161,13 +161,15 @@ class JoinedNetworks:
         return {"network": networks, "readout": readout, "preparation": self.preparation, "pooling": pooling}
 
 
-def take_over(esp: ESP, last: RunState, problem: Problem | PooledProblem) -> None:
+def take_over(esp: ESP, fitted: FittedModel, problem: Problem | PooledProblem) -> None:
     """Bring the population of the last fit into an engine, whose parameters must be the same."""
-    if esp.lengths != last.esp.lengths:
-        before, now = (f"{len(n)} cells and {n[0] // 4 - len(n)} inputs" for n in (last.esp.lengths, esp.lengths))
+    last = fitted.run.esp
+    if esp.lengths != last.lengths:
+        before, now = (f"{len(n)} cells and {n[0] // 4 - len(n)} inputs" for n in (last.lengths, esp.lengths))
         raise ValueError(f"warm_start cannot continue the last fit, which had {before}: n_cells and X now give {now}")
     try:
-        esp.load_state_dict(last.esp.state_dict())
+        fitted.check()  # its records can have been changed
+        esp.load_state_dict(last.state_dict())
     except ValueError as error:
         raise ValueError(f"warm_start cannot continue the last fit: {error}") from None
     # the best network of the last fit competes on the data of this one

@@ -339,7 +339,7 @@ class EvokeForecaster(SeriesEstimator):
         ndarray of shape (n,) or (n, n_outputs)
             A value for each element of `fh`, in its order.
         """
-        check_is_fitted(self, "fitted_")
+        check_is_fitted(self)
         if is_sequence(fh) and len(fh) > 0:
             steps = [check_integer(f"fh[{i}]", step, 1, MOST_STEPS) for i, step in enumerate(fh)]
         else:
