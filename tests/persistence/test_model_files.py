@@ -143,6 +143,33 @@ def test_what_is_no_file(tmp_path):
         evoke.load(tmp_path / "large")
 
 
+def test_a_file_that_is_replaced_while_it_is_read(path, monkeypatch):
+    MODELS["SVC"].save(path)
+    MODELS["forecaster"].save(path.with_name("other"))
+    assert path.stat().st_size != path.with_name("other").stat().st_size
+    real = os.stat
+
+    def replaced_after(name, *args, **kwargs):
+        status = real(name, *args, **kwargs)
+        if os.fspath(name) == os.fspath(path) and path.with_name("other").exists():
+            os.replace(path.with_name("other"), path)
+        return status
+
+    monkeypatch.setattr(os, "stat", replaced_after)
+    use(evoke.load(path))
+    monkeypatch.undo()
+    assert isinstance(evoke.load(path), EvokeForecaster)
+
+
+def test_a_pipe_that_takes_the_place_of_a_file_is_not_waited_for(path, monkeypatch):
+    os.mkfifo(path)
+    MODELS["SVC"].save(path.with_name("other"))
+    status = os.stat(path.with_name("other"))
+    monkeypatch.setattr(os, "stat", lambda *_args, **_kwargs: status)
+    with pytest.raises(ModelFileError, match="not a regular file"):
+        evoke.load(path)
+
+
 # ---------------------------------------------------------------- whole archives with other contents
 
 LEAVES = [None, True, -1, 0, 3, 2**31, 2**62, 10**30, 1e308, "x", "rbf", "\ud800", [], [1, 2], {}, {"float": "nan"},

@@ -95,18 +95,28 @@ def read_archive(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str
         There is no such file, or it cannot be read.
     """
     check_path(path)
-    status = os.stat(path)
-    with refusing(path):
-        if not stat.S_ISREG(status.st_mode):
-            raise ValueError("not a regular file")
-        if status.st_size > _MOST_BYTES:
-            raise ValueError(f"too large: {status.st_size} bytes, at most {_MOST_BYTES} are allowed")
-    with open(path, "rb") as file:
+    _check_status(path, os.stat(path))  # a device or a pipe is not even opened
+    with open(path, "rb", opener=_open_at_once) as file:
+        status = os.fstat(file.fileno())  # of this file: another may have taken its name
+        _check_status(path, status)
         content = file.read(status.st_size)
     with refusing(path):
         header, arrays = _unpack(content)
         _check_format(header)
     return header, arrays
+
+
+def _check_status(path: str | os.PathLike[str], status: os.stat_result) -> None:
+    with refusing(path):
+        if not stat.S_ISREG(status.st_mode):
+            raise ValueError("not a regular file")
+        if status.st_size > _MOST_BYTES:
+            raise ValueError(f"too large: {status.st_size} bytes, at most {_MOST_BYTES} are allowed")
+
+
+def _open_at_once(path: str, flags: int) -> int:
+    """A descriptor; a pipe that has just taken the place of a file is not waited for."""
+    return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
 
 
 @contextlib.contextmanager
