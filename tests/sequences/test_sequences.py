@@ -97,7 +97,6 @@ LAYOUTS = {
     "bool": WHOLE.astype(bool),
     "object": WHOLE.astype(object),
     "big endian": WHOLE.astype(">f8"),
-    "digits": WHOLE.astype(str),
     "Fortran": np.asfortranarray(WHOLE),
     "negative strides": WHOLE[::-1, ::-1].copy()[::-1, ::-1],
     "every other": np.repeat(np.repeat(WHOLE, 2, axis=0), 2, axis=1)[::2, ::2],
@@ -160,7 +159,13 @@ def changed(parts, i, place, value):
         (changed(ragged(3, 4), 0, (1, 1), -np.inf), None, r"X\[0\] contains NaN or infinity: -inf at step 1, column 1"),
         (np.array(changed(ragged(3, 3), 1, (0, 1), np.inf)), None, r"X\[1\] contains .* inf at step 0, column 1"),
         (changed(ragged(5), 0, (4, 1), np.nan)[0], None, r"X contains .* nan at step 4, column 1"),
-        ([[["1", "2"], ["x", "3"]]], None, r"X\[0\] must hold numbers, got dtype <U1: .*'x'.* at step 1, column 0"),
+        ([[["1", "2"], ["x", "3"]]], None, r"X\[0\] must hold numbers, got dtype <U1: '1' at step 0, column 0"),
+        (WHOLE.astype(str), None, r"X must hold numbers, got dtype <U32: '\d.0' at step 0, column 0"),
+        ([WHOLE, WHOLE.astype("S3")], None, r"X\[1\] must hold numbers, got dtype \|S3: b'\d.0' at step 0, column 0"),
+        (WHOLE.astype(np.dtypes.StringDType()), None, "X must hold numbers, got dtype StringDType"),
+        ([[[1.0, 2.0]], np.array([[1.0, b"2"]], dtype=object)], None, r"X\[1\] .* object: b'2' at step 0, column 1"),
+        (np.array([[1.0, 2], [3, "4"]], dtype=object), None, "got dtype object: '4' at step 1, column 1"),
+        (np.array([[1.0, {}]], dtype=object), None, r"must be .*, not 'dict': {} at step 0, column 1"),
         (np.array([["1", "x"]]), None, r"X must hold numbers"),
         (np.array([[[1.0]], [["x"]]], dtype=object), None, r"X must hold .*'x' at sequence 1, step 0, column 0"),
         (np.array([[1.0, None]], dtype=object), None, r"X contains NaN or infinity"),
@@ -453,7 +458,7 @@ def test_the_strings_of_the_paper():
 def test_errors_about_targets_name_the_sequences_they_belong_to():
     X = as_sequences(ragged(3, 2), name="X_val")
     with pytest.raises(ValueError, match="y_val has 1 targets, X_val has 2 sequences"):
-        as_targets([1], X, name="y_val")
+        as_targets([1], X, name="y_val", of="X_val")
 
 
 def test_sparse_targets_of_a_sequence_are_named():

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from evoke._validation.errors import shown
+from evoke._validation.errors import ParameterError, shown
 
 __all__ = [
     "EXACT", "FloatArray", "IntArray", "check_dimensions", "check_not_empty", "check_shape", "is_text", "missing",
@@ -84,28 +84,35 @@ def _index(index: tuple[int, ...]) -> str:
 def to_float(
     array: NDArray[Any], name: str, place: Callable[[tuple[int, ...]], str] = _index
 ) -> NDArray[np.float64]:
-    """The array in float64; what are not real numbers is refused by `name`, the value and its `place` in words."""
+    """The array in float64; what are not real numbers is refused by `name`, the value and its `place` in words.
+
+    Text is not a number, whatever it says. Objects may be any numbers: columns of several kinds come as objects.
+    """
     if array.dtype.kind == "c":
-        raise ValueError(f"{name} is complex. Complex data not supported")
-    if array.dtype.kind in "mMV":
-        raise ValueError(f"{name} must hold numbers, got dtype {array.dtype}{_odd(array, place)}")
+        raise ParameterError(f"{name} is complex. Complex data not supported")
+    if array.dtype.kind not in "biufO" or (array.dtype == object and any(map(_is_text, array.ravel().tolist()))):
+        raise ParameterError(f"{name} must hold numbers, got dtype {array.dtype}{_odd(array, place)}")
     try:
         with np.errstate(over="ignore"):  # what float64 cannot hold is found with the other infinities
             return np.asarray(array, dtype=np.float64)
     except (TypeError, ValueError, OverflowError) as error:
         odd = _odd(array, place)
         if "NAType" in str(error) or "NaTType" in str(error):
-            raise ValueError(f"{name} contains missing values{odd}") from None
+            raise ParameterError(f"{name} contains missing values{odd}") from None
         if isinstance(error, TypeError):
-            raise TypeError(f"{name} must hold numbers: {error}{odd}") from None
-        raise ValueError(f"{name} must hold numbers, got dtype {array.dtype}{odd}") from None
+            raise ParameterError(f"{name} must hold numbers: {error}{odd}") from None
+        raise ParameterError(f"{name} must hold numbers, got dtype {array.dtype}{odd}") from None
+
+
+def _is_text(value: Any) -> bool:
+    return isinstance(value, (str, bytes))
 
 
 def _odd(array: NDArray[Any], place: Callable[[tuple[int, ...]], str]) -> str:
     """The first value that is not a number, and its place."""
     for index, value in np.ndenumerate(array):
         try:
-            if array.dtype.kind not in "mMV":
+            if array.dtype.kind in "biufO" and not _is_text(value):
                 np.float64(value)
                 continue
         except (TypeError, ValueError, OverflowError):

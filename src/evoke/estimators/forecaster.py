@@ -235,7 +235,7 @@ class EvokeForecaster(SeriesEstimator):
         features = Features(owner, 0) if X is None else Features.of(owner, X, external, several)
         inputs = inputs_of(given, external, self.feedback_scale)
         split = divide(
-            Data(inputs, with_weights(Targets(given.rows, False), sample_weight, given)),
+            Data(inputs, with_weights(Targets(given.rows, False), sample_weight, given, of="y")),
             self._held_out(y_val, X_val, series, features.n, sample_weight_val),
             lambda targets, _inputs, _name: targets.values,
             washout=self.washout, validation=self.validation, refit=self.refit, name="y",
@@ -273,7 +273,7 @@ class EvokeForecaster(SeriesEstimator):
         if held_out.flat != series.flat or y.rows.shape[1] != series.sequences.rows.shape[1]:
             raise ValueError("y_val must be of the same kind as y: as many dimensions and outputs")
         external = as_external(X_val, y.lengths, y.container == "list", n_features, "X_val", "y_val")
-        targets = with_weights(Targets(y.rows, False), weights, y, "sample_weight_val")
+        targets = with_weights(Targets(y.rows, False), weights, y, "sample_weight_val", of="y_val")
         return Data(inputs_of(y, external, self.feedback_scale), targets)
 
     # ------------------------------------------------------------------ free runs

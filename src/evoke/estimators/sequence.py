@@ -67,7 +67,8 @@ class SequenceEstimator(BaseEvoke, auto_wrap_output_keys=None):  # type: ignore[
             return Given(data, None, features)
         val = as_sequences(X_val, name="X_val", n_columns=features.n)
         features.check(X_val, val.rows, val.container == "list", "X_val")
-        targets = with_weights(as_targets(y_val, val, name="y_val"), sample_weight_val, val, "sample_weight_val")
+        targets = as_targets(y_val, val, name="y_val", of="X_val")
+        targets = with_weights(targets, sample_weight_val, val, "sample_weight_val", of="X_val")
         if targets.per_sequence != data.y.per_sequence or targets.values.shape[1:] != data.y.values.shape[1:]:
             raise ValueError("y_val must be of the same kind as y: one a step or one a sequence, as many outputs")
         return Given(data, Data(val, targets), features)

@@ -92,7 +92,7 @@ class SeriesEstimator(BaseEvoke, auto_wrap_output_keys=None):  # type: ignore[ca
         """
         model, series, phi = self._follow(y, X)
         rows = rows_after_washout(series.sequences, model.washout, "y")
-        true = with_weights(Targets(series.sequences.rows, False), sample_weight, series.sequences)
+        true = with_weights(Targets(series.sequences.rows, False), sample_weight, series.sequences, of="y")
         weights = None if true.weights is None else true.weights[rows]
         return r_squared(true.values[rows], model.readout.decide(phi[rows]), weights)
 

@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evoke._core import lstm
-from evoke._validation.arrays import FloatArray, to_array
+from evoke._validation.arrays import FloatArray, to_array, to_float
+from evoke._validation.errors import ParameterError, refusal
 from evoke.estimators.fitted import ClassifierModel, SequenceModel, SeriesModel
 from evoke.sequences.containers import as_sequences
 from evoke.sequences.features import one_row
@@ -99,7 +100,7 @@ class Stream:
             As the estimator's.
         """
         row = one_row(x)
-        phi = self._read(to_array(x, "x").reshape(1, -1) if row is None else row, "x")
+        phi = self._read(to_row("x", x)[None] if row is None else row, "x")
         return self._model.answer(self._model.readout.decide(phi))[0]
 
 
@@ -173,21 +174,29 @@ class SeriesStream:
             The value expected.
         """
         model = self._model
-        last = self._row("y", y, model.n_outputs)
-        external = self._row("x", () if x is None else x, model.features.n)
+        last = finite_row("y", y, model.n_outputs)
+        external = finite_row("x", () if x is None else x, model.features.n)
         row = one_row(x)
         if row is not None:
             model.features.check(row, external[None], False, "x")
         values, self._state = model.run_free(external[None], last, self._state)
         return values[0]
 
-    @staticmethod
-    def _row(name: str, value: Any, n: int) -> FloatArray:
-        array = to_array(value, name)
-        try:
-            row = np.asarray(array, dtype=np.float64).reshape(-1)
-        except (TypeError, ValueError, OverflowError):
-            raise ValueError(f"{name} must be {n} number(s), got {value!r}") from None
-        if len(row) != n or not np.isfinite(row).all():
-            raise ValueError(f"{name} must be {n} finite number(s), got {value!r}")
-        return row
+
+def to_row(name: str, value: Any) -> FloatArray:
+    """One step (n,). A lone bool is no number, though a column of the data may hold bools."""
+    array = to_array(value, name)
+    if array.dtype == bool and array.ndim == 0:
+        raise refusal(name, "be a number, or an array of a step", value)
+    return to_float(array.reshape(-1), name)
+
+
+def finite_row(name: str, value: Any, n: int) -> FloatArray:
+    """One step (n,) of finite numbers."""
+    try:
+        row = to_row(name, value)
+    except ParameterError:
+        row = np.empty(0)
+    if len(row) != n or not np.isfinite(row).all():
+        raise refusal(name, f"be {n} finite number(s)", value)
+    return row

@@ -127,12 +127,28 @@ def check_labels_to_score(y: Targets, X: Sequences, classes: NDArray[Any]) -> No
 def where(y: Targets, X: Sequences, chosen: NDArray[np.bool_], name: str = "y") -> str:
     """The first of the chosen targets and where the user finds it."""
     k = int(np.argmax(chosen))
+    sequence, step = _place(y, X, k, name)
+    return f"{sequence} is {y.values[k]}{f' at {step}' if step else ''}"
+
+
+def _place(y: Targets, X: Sequences, k: int, name: str) -> tuple[str, str]:
+    """Where the user finds target k: in which sequence, and at which step unless it is that of a whole sequence."""
     if y.per_sequence:
-        return f"{name}[{k}] is {y.values[k]}"
+        return f"{name}[{k}]", ""
+    if X.container not in ("list", "3d"):
+        return name, f"step {k}"
     i = int(np.searchsorted(X.offsets, k, side="right")) - 1
-    sequence = f"{name}[{i}]" if X.container in ("list", "3d") else name
-    step = k - X.offsets[i] if X.container in ("list", "3d") else k
-    return f"{sequence} is {y.values[k]} at step {step}"
+    return f"{name}[{i}]", f"step {k - X.offsets[i]}"
+
+
+def _to_float(y: Targets, X: Sequences, name: str) -> FloatArray:
+    """The targets as numbers, or an error that says where one of them is not."""
+
+    def place(index: tuple[int, ...]) -> str:
+        sequence, step = _place(y, X, index[0], name)
+        return ", ".join(part for part in (sequence if sequence != name else "", step) if part)
+
+    return to_float(y.values, name, place)
 
 
 def encode_values(y: Targets, X: Sequences, name: str = "y") -> FloatArray:
@@ -144,13 +160,7 @@ def encode_values(y: Targets, X: Sequences, name: str = "y") -> FloatArray:
 
 def real_values(y: Targets, X: Sequences, name: str = "y") -> FloatArray:
     """The targets as finite numbers."""
-    kind = y.values.dtype.kind
-    if kind not in "biufO":
-        raise ValueError(f"{name} must hold real numbers, got dtype {y.values.dtype}")
-    try:
-        values = np.asarray(y.values, dtype=np.float64)
-    except (TypeError, ValueError, OverflowError) as error:
-        raise ValueError(f"{name} must hold real numbers: {error}") from None
+    values = _to_float(y, X, name)
     odd: NDArray[np.bool_] = ~np.isfinite(values)
     odd = odd if odd.ndim == 1 else np.asarray(odd.any(axis=1))
     if odd.any():
@@ -158,8 +168,15 @@ def real_values(y: Targets, X: Sequences, name: str = "y") -> FloatArray:
     return values
 
 
-def with_weights(y: Targets, sample_weight: Any, X: Sequences, name: str = "sample_weight") -> Targets:
+def with_weights(
+    y: Targets, sample_weight: Any, X: Sequences, name: str = "sample_weight", *, of: str = "X"
+) -> Targets:
     """Targets y with a weight each, given with the structure of y, or for targets of steps also one a sequence.
+
+    Parameters
+    ----------
+    name, of : str
+        What errors call the weights and the sequences.
 
     Raises
     ------
@@ -171,15 +188,15 @@ def with_weights(y: Targets, sample_weight: Any, X: Sequences, name: str = "samp
     if X.container == "lengths" and to_array(sample_weight, name).shape == (X.n_sequences,) != (len(X.rows),):
         given = Targets(to_array(sample_weight, name), True)
     else:
-        given = as_targets(sample_weight, X, name=name)
+        given = as_targets(sample_weight, X, name=name, of=of, what="weight")
     if given.values.ndim != 1:
         raise ValueError(f"{name} has {given.values.shape[1]} columns, but a step has one weight for all its outputs")
     if y.per_sequence and not given.per_sequence:
         raise ValueError(f"{name} has one weight a step, but y has one target a sequence")
-    weights = to_float(given.values, name)
+    weights = _to_float(given, X, name)
     odd = ~(np.isfinite(weights) & (weights >= 0.0))
     if odd.any():
         raise ValueError(f"{name} must be finite and not negative: {where(given, X, odd, name)}")
     if not weights.any():
-        raise ValueError(f"{name} is zero for all of {'X_val' if name.endswith('_val') else 'X'}")
+        raise ValueError(f"{name} is zero for all of {of}")
     return replace(y, weights=np.repeat(weights, X.lengths) if given.per_sequence and not y.per_sequence else weights)

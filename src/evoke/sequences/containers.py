@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evoke._validation.arrays import EXACT, check_not_empty, shape_of, to_array, to_finite_rows, to_targets
+from evoke._validation.errors import refusal
 
 __all__ = ["Sequences", "Targets", "as_sequences", "as_targets"]
 
@@ -74,7 +75,7 @@ def _offsets(lengths: Any) -> NDArray[np.int64]:
 def _check_lengths(lengths: Any, n_rows: int, name: str) -> NDArray[np.int64]:
     array = to_array(lengths, "lengths")
     if array.ndim != 1 or array.dtype.kind not in "iu":
-        raise ValueError(f"lengths must be a 1-D sequence of integers, got {lengths!r}")
+        raise refusal("lengths", "be a 1-D sequence of integers", lengths)
     if (array < 1).any():
         i = int(np.argmax(array < 1))
         raise ValueError(f"lengths[{i}] is {array[i]}; every sequence needs at least one step")
@@ -177,7 +178,7 @@ class Targets:
         return np.repeat(self.weights, X.lengths) if self.per_sequence else self.weights
 
 
-def as_targets(y: Any, X: Sequences, *, name: str = "y") -> Targets:
+def as_targets(y: Any, X: Sequences, *, name: str = "y", of: str = "X", what: str = "target") -> Targets:
     """Bring targets into flat form and check them against the sequences they belong to.
 
     Parameters
@@ -185,6 +186,8 @@ def as_targets(y: Any, X: Sequences, *, name: str = "y") -> Targets:
     y : targets with the outer structure of X, or for a list or 3-D X one target per sequence
         Several targets of one sequence are a row of shape (1, n_outputs).
     X : Sequences
+    name, of, what : str
+        What errors call y, X and a value of y.
 
     Raises
     ------
@@ -194,29 +197,28 @@ def as_targets(y: Any, X: Sequences, *, name: str = "y") -> Targets:
     if y is None:
         raise ValueError(f"this estimator requires {name} to be passed, but the target {name} is None")
     n_rows, n_sequences = len(X.rows), X.n_sequences
-    of = "X_val" if name.endswith("_val") else "X"
-    kind = "a weight" if name.startswith("sample_weight") else "a target"
     if X.container in ("2d", "lengths"):
         array = to_targets(y, name)
         if array.ndim not in (1, 2) or len(array) != n_rows:
-            raise ValueError(f"{name} has shape {array.shape}, but {of} has {n_rows} steps; each needs {kind}")
-        return _one_column_is_none(array, name)
+            raise ValueError(f"{name} has shape {array.shape}, but {of} has {n_rows} steps; each needs a {what}")
+        return _one_column_is_none(array, name, what)
     given, y = y, _unpack(y, name)
     if isinstance(y, np.ndarray) and y.ndim == 0:
-        raise ValueError(f"{name} must hold one target a step or one a sequence, got {given!r}")
+        raise refusal(name, f"hold one {what} a step or one a sequence", given)
     if X.container == "3d" and isinstance(y, np.ndarray) and y.ndim > 1:
         steps = n_rows // n_sequences
         if y.ndim == 3 and y.shape[:2] == (n_sequences, 1) and steps > 1:
-            return _one_column_is_none(y[:, 0], name, True)
+            return _one_column_is_none(y[:, 0], name, what, True)
         if y.ndim > 3 or y.shape[:2] != (n_sequences, steps):
             raise ValueError(
-                f"{name} has shape {y.shape}, but {of} has {n_sequences} sequences of {steps} steps{_hint(y, name)}"
+                f"{name} has shape {y.shape}, but {of} has {n_sequences} sequences of {steps} steps"
+                f"{_hint(y, name, what)}"
             )
-        return _one_column_is_none(y.reshape((n_rows, *y.shape[2:])), name)
+        return _one_column_is_none(y.reshape((n_rows, *y.shape[2:])), name, what)
     if not any(isinstance(element, (list, tuple)) or np.ndim(element) > 0 for element in y):
         values = to_targets(given, name)
         if len(values) != n_sequences:
-            raise ValueError(f"{name} has {len(values)} targets, {of} has {n_sequences} sequences")
+            raise ValueError(f"{name} has {len(values)} {what}s, {of} has {n_sequences} sequences")
         return Targets(values, True)
     if len(y) != n_sequences:
         raise ValueError(f"{name} has {len(y)} sequences, {of} has {n_sequences}")
@@ -226,7 +228,7 @@ def as_targets(y: Any, X: Sequences, *, name: str = "y") -> Targets:
     for i, (part, length) in enumerate(zip(parts, X.lengths, strict=True)):
         if part.ndim not in (1, 2) or len(part) != (1 if one_row else length):
             raise ValueError(
-                f"{name}[{i}] has shape {part.shape}, but {of}[{i}] has {length} steps{_hint(given, name)}"
+                f"{name}[{i}] has shape {part.shape}, but {of}[{i}] has {length} steps{_hint(given, name, what)}"
             )
         if part.shape[1:] != parts[0].shape[1:]:
             raise ValueError(f"{name}[{i}] has shape {part.shape}, {name}[0] has shape {parts[0].shape}")
@@ -239,7 +241,7 @@ def as_targets(y: Any, X: Sequences, *, name: str = "y") -> Targets:
     ):
         # as floats, some integers of 64 bits that differ would be one
         values = np.concatenate([part.astype(object) for part in parts])
-    return _one_column_is_none(values, name, one_row)
+    return _one_column_is_none(values, name, what, one_row)
 
 
 def _mix(a: NDArray[Any], b: NDArray[Any]) -> bool:
@@ -248,11 +250,12 @@ def _mix(a: NDArray[Any], b: NDArray[Any]) -> bool:
     return mixed and object not in (a.dtype, b.dtype)
 
 
-def _hint(y: Any, name: str) -> str:
-    return f"; several targets for each sequence are {name}[:, None, :]" if getattr(y, "ndim", 0) == 2 else ""
+def _hint(y: Any, name: str, what: str) -> str:
+    several = what == "target" and getattr(y, "ndim", 0) == 2
+    return f"; several targets for each sequence are {name}[:, None, :]" if several else ""
 
 
-def _one_column_is_none(values: NDArray[Any], name: str, per_sequence: bool = False) -> Targets:
+def _one_column_is_none(values: NDArray[Any], name: str, what: str, per_sequence: bool = False) -> Targets:
     if values.ndim == 2 and values.shape[1] == 0:
-        raise ValueError(f"{name} has no columns: at least one target a step is needed")
+        raise ValueError(f"{name} has no columns: at least one {what} a step is needed")
     return Targets(values[:, 0] if values.ndim == 2 and values.shape[1] == 1 else values, per_sequence)
