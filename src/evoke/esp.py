@@ -7,8 +7,15 @@ from numpy.random import PCG64, Generator, RandomState, SeedSequence
 
 from evoke._core.mutation import add_cauchy
 from evoke._validation.arrays import check_dimensions, check_shape, not_finite, to_array, to_finite, to_float, to_real
-from evoke._validation.errors import ParameterError, refusal
-from evoke._validation.parameters import MOST_SCALE, check_choice, check_integer, check_positive, is_sequence
+from evoke._validation.errors import ParameterError, refusal, shown
+from evoke._validation.parameters import (
+    MOST_SCALE,
+    check_choice,
+    check_integer,
+    check_positive,
+    check_real,
+    is_sequence,
+)
 from evoke.persistence.values import register
 
 # Numbers in the genomes of a generation, which `ask` gives in one piece: 16 GiB.
@@ -265,9 +272,19 @@ class ESP:
         ----------
         fitness : float, or array_like of shape (len(hall),) where several are kept
             NaN and infinity: a network is forgotten, and there is no best one until `tell` finds one.
+
+        Raises
+        ------
+        ParameterError
+            A fitness that is not a number.
+        ValueError
+            If there is no best network, or `fitness` has another shape than the hall.
         """
+        if self._best is None:
+            raise ValueError("judge_best_anew was called, but no network has had a fitness below infinity")
         if self.n_best == 1:
-            self.best_fitness = float(fitness) if fitness < np.inf else np.inf
+            fitness = check_real("fitness", fitness)
+            self.best_fitness = fitness if fitness < np.inf else np.inf
             if self.best_fitness == np.inf:
                 self._best = None
             return
@@ -326,7 +343,7 @@ class ESP:
         for name, value in self._parameters().items():
             given = to_array(state[name], f"state[{name!r}]")
             if given.dtype.kind == "b" or not np.array_equal(given, value):
-                raise ValueError(f"state[{name!r}] is {state[name]!r}, but this object has {value!r}")
+                raise ValueError(f"state[{name!r}] is {shown(state[name])}, but this object has {shown(value)}")
 
         n_best = sum(self.lengths)
         best_fitness = to_real(state["best_fitness"], "state['best_fitness']", "iuf")

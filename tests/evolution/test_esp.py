@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evoke.esp import ESP
+from evoke.exceptions import ParameterError
 from helpers.subpopulations import assert_same, members_used, run, shapes, snapshot, sphere
 from oracle.esp import SlowESP
 
@@ -321,3 +322,35 @@ def test_a_best_network_that_fails_is_forgotten(fitness):
         run(one, 3)
     assert_same(esp, other)
     assert esp.best is not None
+
+
+@pytest.mark.parametrize("fitness", [
+    None, "a", "1", 1j, True, np.bool_(1), [1.0], np.zeros(2), np.zeros(1), 10**400, {},
+], ids=lambda _: "")  # fmt: skip
+def test_a_new_fitness_must_be_a_number(fitness):
+    esp = ESP([2, 2], subpopulation_size=4, n_trials=1, random_state=0)
+    run(esp, 3)
+    before = esp.state_dict()
+    with pytest.raises(ParameterError, match=r"^fitness must be a number, got "):
+        esp.judge_best_anew(fitness)
+    for name, value in esp.state_dict().items():
+        np.testing.assert_array_equal(value, before[name])
+
+
+@pytest.mark.parametrize("fitness", [7, 7.0, np.float32(7), np.int8(7)])
+def test_a_new_fitness_may_be_any_number(fitness):
+    esp = ESP([2, 2], subpopulation_size=4, n_trials=1, random_state=0)
+    run(esp, 3)
+    esp.judge_best_anew(fitness)
+    assert esp.best_fitness == 7.0 and type(esp.best_fitness) is float
+
+
+def test_without_a_best_network_none_can_be_judged_anew():
+    esp = ESP([2, 2], subpopulation_size=4, n_trials=1, random_state=0)
+    with pytest.raises(ValueError, match="no network has had a fitness below infinity"):
+        esp.judge_best_anew(7)
+    assert esp.best_fitness == np.inf
+    esp.ask()
+    esp.tell(np.full(4, np.nan))
+    with pytest.raises(ValueError, match="no network has had a fitness below infinity"):
+        esp.judge_best_anew(np.nan)

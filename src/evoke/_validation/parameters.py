@@ -28,7 +28,7 @@ __all__ = [
     "INT32_MAX", "MOST", "MOST_SCALE", "check_callable", "check_callbacks", "check_choice", "check_class_weight",
     "check_flag", "check_fraction", "check_gate_bias", "check_integer", "check_method", "check_n_jobs",
     "check_not_negative", "check_number", "check_path", "check_pool", "check_positive", "check_positive_or_auto",
-    "check_random_state", "is_sequence", "is_text", "to_number",
+    "check_random_state", "check_real", "is_sequence", "is_text", "to_number",
 ]  # fmt: skip
 
 
@@ -85,6 +85,14 @@ def check_number(name: str, value: Any, least: float | None = None, most: float 
 
 def check_not_negative(name: str, value: Any) -> float:
     return check_number(name, value, 0)
+
+
+def check_real(name: str, value: Any) -> float:
+    """A number that may also be NaN or infinite."""
+    number = to_number(value)
+    if not math.isfinite(number) and not isinstance(value, (float, np.floating)):
+        raise refusal(name, "be a number", value)
+    return number
 
 
 def check_positive(name: str, value: Any, most: float | None = None) -> float:

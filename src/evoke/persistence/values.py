@@ -9,6 +9,8 @@ import numpy as np
 from numpy.random import Generator, RandomState, SeedSequence
 from numpy.typing import NDArray
 
+from evoke._validation.errors import shown
+
 __all__ = ["decode", "encode", "register"]
 
 Arrays = dict[str, NDArray[Any]]
@@ -89,7 +91,7 @@ def encode(value: Any, name: str, arrays: Arrays) -> Any:
         return {"RandomState": part("state", value.get_state(legacy=False))}
     if kind in _STATES:
         return {kind.__name__: {key: part(key, content) for key, content in _STATES[kind](value).items()}}
-    raise TypeError(f"{name} is {value!r} of {kind}, which a model file cannot hold")
+    raise TypeError(f"{name} is {shown(value)} of {kind}, which a model file cannot hold")
 
 
 def _columns(records: list[Any]) -> dict[str, NDArray[Any]]:

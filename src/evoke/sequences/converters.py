@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evoke._validation.arrays import to_array
+from evoke._validation.errors import refusal
 
 __all__ = ["RowGroups", "from_frame", "from_padded", "from_panel", "rows_by_sequence"]
 
@@ -214,7 +215,7 @@ def _check_columns(df: Any, special: list[Any], target: Any) -> None:
         raise ValueError(f"df has several columns with the same name: {repeated}")
     unhashable = [name for name in special if not isinstance(name, Hashable)]
     if unhashable:
-        raise ValueError(f"sequence and target must be names of columns, target also a list, got {unhashable[0]!r}")
+        raise refusal("sequence and target", "be names of columns, target also a list", unhashable[0])
     unknown = [name for name in special if name not in df.columns]
     if unknown:
         raise ValueError(f"df has no columns {unknown}; it has {df.columns.tolist()}")
