@@ -3,9 +3,10 @@
 import copy
 import io
 import pickle
+import re
 import sys
 import threading
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 
 import numpy as np
 import pytest
@@ -17,6 +18,7 @@ from sklearn.model_selection import GridSearchCV
 from evoke import callbacks
 from evoke.callbacks import Checkpoint, EarlyStopping, HistoryLog, Progress
 from evoke.evolution.run import Run
+from evoke.exceptions import ParameterError
 from helpers.watched import CLASSES, VALUES, Stop, X, assert_same_model, cut, read_log, stop_at, tiny
 
 # ---- construction
@@ -39,6 +41,9 @@ from helpers.watched import CLASSES, VALUES, Stop, X, assert_same_model, cut, re
         (lambda: Checkpoint("a.evk", every=1.5), "every must be an integer of at least 1, got 1.5"),
         (lambda: Checkpoint("a.evk", resume="no"), "resume must be True or False, got 'no'"),
         (lambda: HistoryLog(b"a.csv"), "path must be a path, got b'a.csv'"),
+        (lambda: HistoryLog("a\0.csv"), r"path must be a path without NUL characters, got 'a\\x00.csv'"),
+        (lambda: Checkpoint("a\0b"), r"path must be a path without NUL characters, got 'a\\x00b'"),
+        (lambda: Checkpoint("a\ud800"), r"path must be a path, got 'a\\ud800'"),
         (lambda: HistoryLog("a.txt"), r"path must end in \.csv or \.jsonl, got 'a.txt'"),
         (lambda: HistoryLog("csv"), r"path must end in \.csv or \.jsonl, got 'csv'"),
     ],
@@ -58,6 +63,57 @@ def test_what_is_no_callback(bad):
 def test_callbacks_of_other_parameters(bad):
     with pytest.raises(ValueError, match=r"^callbacks\[0\] must take the arguments \(record, esp\), got <function"):
         tiny(bad).fit(X, CLASSES)
+
+
+class Watching:
+    """An object whose methods are what they are given as."""
+
+    def __init__(self, **methods):
+        vars(self).update(methods)
+
+
+class Untrue:
+    def __bool__(self):
+        raise RuntimeError
+
+
+FUNCTION = r"callbacks[1].watch must yield a function (record, esp), got "
+
+
+@pytest.mark.parametrize("bad, message", [
+    (Watching(watch=3), "callbacks[1] must have the method watch, got <"),
+    (Watching(watch=None), "callbacks[1] must have the method watch, got <"),
+    (Watching(watch=lambda run: nullcontext(print), restore=3), "callbacks[1] must have the method restore, got <"),
+    (Watching(watch=lambda run: None), "callbacks[1].watch must return a context manager, got None"),
+    (Watching(watch=lambda run: print), "callbacks[1].watch must return a context manager, got <built-in"),
+    (Watching(watch=lambda run: nullcontext()), f"{FUNCTION}None"),
+    (Watching(watch=lambda run: nullcontext(3)), f"{FUNCTION}3"),
+    (Watching(watch=lambda run: nullcontext(lambda record: None)), f"{FUNCTION}<function"),
+    (Watching(watch=lambda run: nullcontext(lambda *_: np.zeros(3))), "callbacks[1] must return what is true or"),
+    (lambda record, esp: np.zeros(3), "callbacks[1] must return what is true or false, got array([0., 0., 0.])"),
+    (lambda record, esp: Untrue(), "callbacks[1] must return what is true or false, got <"),
+], ids=lambda _: "")  # fmt: skip
+def test_callbacks_that_break_the_protocol(bad, message):
+    before, ended = tiny().fit(X, CLASSES), []
+
+    @contextmanager
+    def watch(run):
+        try:
+            yield lambda record, esp: None
+        finally:
+            ended.append(True)
+
+    model = tiny(Watching(watch=watch), bad, n_generations=9, warm_start=True)
+    model.fitted_ = before.fitted_
+    with pytest.raises(ParameterError, match=f"^{re.escape(message)}"):
+        model.fit(X, CLASSES)
+    assert len(model.history_) == 6 + ("return what" in message)  # the generation is done all the same
+    assert len(ended) == ("must have" not in message)
+
+
+@pytest.mark.parametrize("answer", [None, 0, np.False_, np.array([0]), np.array(False), ""])
+def test_what_a_callback_may_return(answer):
+    assert len(tiny(lambda record, esp: answer).fit(X, CLASSES).history_) == 6
 
 
 def test_they_are_copied_pickled_and_cloned(tmp_path):

@@ -1,5 +1,6 @@
 """Files that are cut, changed or made to do harm, and writing that fails: ModelFileError and nothing worse."""
 
+import contextlib
 import copy
 import errno
 import io
@@ -16,6 +17,7 @@ import pytest
 
 import evoke
 from evoke import EvokeClassifier, EvokeForecaster, ModelFileError, tasks
+from evoke.callbacks import HistoryLog
 from evoke.exceptions import ParameterError
 from evoke.persistence import atomic
 from evoke.persistence.archive import read_archive, write_archive
@@ -438,6 +440,36 @@ def test_what_is_no_path(place):
     for call in (MODELS["SVC"].save, evoke.load):
         with pytest.raises(ParameterError, match=f"^path must be a path, got {re.escape(repr(place))}$"):
             call(place)
+
+
+@pytest.mark.parametrize("place, message", [("x\0y", "path must be a path without NUL characters, got 'x\\x00y'"),
+                                            ("a\ud800", "path must be a path, got 'a\\ud800'")])  # fmt: skip
+def test_paths_that_no_system_can_have(place, message):
+    for call in (MODELS["SVC"].save, MODELS["classifier"].save, evoke.load):
+        with pytest.raises(ParameterError, match=f"^{re.escape(message)}$"):
+            call(place)
+
+
+@contextlib.contextmanager
+def files_of_at_most(n_bytes):
+    """A full disk, as far as this process is concerned."""
+    resource = pytest.importorskip("resource")
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (n_bytes, limits[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+
+
+def test_a_full_disk_is_told_with_the_name_of_the_file(path):
+    with files_of_at_most(100), pytest.raises(OSError, match=re.escape(f"{os.strerror(errno.EFBIG)}: '{path}'")):
+        MODELS["classifier"].save(path)
+    log = path.with_name("log.csv")
+    rows = EvokeClassifier(**TINY, callbacks=[HistoryLog(log)])
+    with files_of_at_most(100), pytest.raises(OSError, match=re.escape(f"{os.strerror(errno.EFBIG)}: '{log}'")):
+        rows.fit(X, [x[:, 0] > 0 for x in X])
+    assert os.listdir(path.parent) == [log.name]
 
 
 def test_a_link_stays_a_link(path):

@@ -28,7 +28,7 @@ __all__ = [
     "INT32_MAX", "MOST", "MOST_SCALE", "check_callable", "check_callbacks", "check_choice", "check_class_weight",
     "check_flag", "check_fraction", "check_gate_bias", "check_integer", "check_method", "check_n_jobs",
     "check_not_negative", "check_number", "check_path", "check_pool", "check_positive", "check_positive_or_auto",
-    "check_random_state", "check_real", "is_sequence", "is_text", "to_number",
+    "check_random_state", "check_real", "is_sequence", "is_text", "takes_record", "to_number",
 ]  # fmt: skip
 
 
@@ -179,10 +179,13 @@ def check_path(path: Any) -> None:
     """A path by name; a number would be taken for an open file, 0 for stdin."""
     try:
         name = os.fspath(path)
+        os.fsencode(name)  # half a pair of surrogates has no bytes
     except Exception:  # of a class of somebody else
         name = ""
     if not isinstance(name, str) or not name:
         raise refusal("path", "be a path", path)
+    if "\0" in name:
+        raise refusal("path", "be a path without NUL characters", path)
 
 
 # ---------------------------------------------------------------------- containers
@@ -227,13 +230,18 @@ def check_callbacks(callbacks: Any) -> list[Any]:
     if not several or not all(map(_is_callback, callbacks)):
         raise refusal("callbacks", "be None or a list of functions or of evoke.callbacks", callbacks)
     for i, callback in enumerate(callbacks):
-        if not hasattr(callback, "watch") and not _takes_two(callback):
+        for method in ("watch", "restore"):
+            if hasattr(callback, method):
+                check_method(f"callbacks[{i}]", callback, method)
+        if not hasattr(callback, "watch") and not takes_record(callback):
             raise refusal(f"callbacks[{i}]", "take the arguments (record, esp)", callback)
     return list(callbacks)
 
 
-def _takes_two(function: Any) -> bool:
-    """Whether it can be called with two arguments; those that do not say so are believed to."""
+def takes_record(function: Any) -> bool:
+    """Whether it can be called with the two arguments of a callback; a callable that does not say so is believed to."""
+    if not callable(function):
+        return False
     try:
         signature = inspect.signature(function)
     except (TypeError, ValueError):

@@ -15,7 +15,7 @@ from typing import Any
 from evoke._validation.errors import refusal
 from evoke._validation.parameters import check_path
 from evoke.evolution.run import Callback, Run
-from evoke.persistence.atomic import check_replaceable
+from evoke.persistence.atomic import check_replaceable, naming
 
 __all__ = ["HistoryLog"]
 
@@ -87,7 +87,7 @@ class HistoryLog:
 
     def _write(self, mode: str, records: list[dict[str, Any]]) -> int:
         """Write or append records; return the size of the file afterwards."""
-        with open(self.path, mode, newline="", encoding="utf-8") as file:
+        with naming(self.path), open(self.path, mode, newline="", encoding="utf-8") as file:
             if Path(self.path).suffix == ".jsonl":
                 file.writelines(json.dumps(_without_infinity(record)) + "\n" for record in records)
             elif records:

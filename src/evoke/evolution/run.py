@@ -11,6 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from evoke._validation.errors import refusal
+from evoke._validation.parameters import takes_record
 from evoke.esp import ESP
 from evoke.evolution.problem import PooledProblem, Problem
 from evoke.evolution.workers import evaluator
@@ -100,6 +102,11 @@ def evolve(run: Run, *, n_jobs: int | None = None, callbacks: Iterable[Any] = ()
         depend on it.
     callbacks : iterable of callbacks
         See `Run`.
+
+    Raises
+    ------
+    ParameterError
+        A callback does not do what `Run` says.
     """
     esp, history = run.esp, run.history
     callbacks = list(callbacks)
@@ -108,17 +115,35 @@ def evolve(run: Run, *, n_jobs: int | None = None, callbacks: Iterable[Any] = ()
             with whole_or_not_at_all(run):
                 callback.restore(run)
     with ExitStack() as stack, evaluator(run.problem, n_jobs, esp.n_networks) as evaluate_all:
-        watching = [
-            stack.enter_context(callback.watch(run)) if hasattr(callback, "watch") else callback
-            for callback in callbacks
-        ]
+        watching = [begin(stack, run, k, callback) for k, callback in enumerate(callbacks)]
         while esp.generation < run.n_generations and not run.stopped:
             errors = evaluate_all(esp.ask())
             with whole_or_not_at_all(run):
                 record = tell(esp, errors)
                 history.append(record)
-            if any([callback(record, esp) for callback in watching]):
+            if any([is_end(k, callback(record, esp)) for k, callback in enumerate(watching)]):
                 run.stopped = True
+
+
+def begin(stack: ExitStack, run: Run, k: int, callback: Any) -> Callback:
+    """The function of callback number k; where that is an object, its context is entered."""
+    if not hasattr(callback, "watch"):
+        return callback
+    manager = callback.watch(run)
+    if not (hasattr(type(manager), "__enter__") and hasattr(type(manager), "__exit__")):
+        raise refusal(f"callbacks[{k}].watch", "return a context manager", manager)
+    function = stack.enter_context(manager)
+    if not takes_record(function):
+        raise refusal(f"callbacks[{k}].watch", "yield a function (record, esp)", function)
+    return function
+
+
+def is_end(k: int, answer: Any) -> bool:
+    """Whether the answer of callback number k ends the run."""
+    try:
+        return bool(answer)
+    except Exception:  # an array of several has no truth, a class of somebody else may do anything
+        raise refusal(f"callbacks[{k}]", "return what is true or false", answer) from None
 
 
 @contextmanager

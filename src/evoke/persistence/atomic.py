@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO
 
-__all__ = ["check_replaceable", "replacing", "temporary_beside"]
+__all__ = ["check_replaceable", "naming", "replacing", "temporary_beside"]
 
 
 def check_replaceable(path: Path) -> None:
@@ -42,19 +42,30 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     path = Path(_target(os.fspath(path)))
     check_replaceable(path)
     temporary = temporary_beside(path)
-    try:
-        with open(temporary, "xb") as file:
-            yield file
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(temporary, path)
-    except BaseException as error:
-        with contextlib.suppress(OSError):
-            temporary.unlink()
-        if isinstance(error, OSError) and error.filename == os.fspath(temporary):
-            raise OSError(error.errno, error.strerror, os.fspath(path)) from None  # the name that the user knows
-        raise
+    with naming(path, temporary):
+        try:
+            with open(temporary, "xb") as file:
+                yield file
+                file.flush()
+                os.fsync(file.fileno())
+            os.replace(temporary, path)
+        except BaseException:
+            with contextlib.suppress(OSError):
+                temporary.unlink()
+            raise
     _sync_folder(path.parent)
+
+
+@contextlib.contextmanager
+def naming(path: str | os.PathLike[str], temporary: Path | None = None) -> Iterator[None]:
+    """Errors of the system name this file: a full disk names none, and the user does not know a temporary one."""
+    try:
+        yield
+    except OSError as error:
+        unknown = (None, None if temporary is None else os.fspath(temporary))
+        if error.errno is None or error.filename not in unknown:
+            raise
+        raise OSError(error.errno, error.strerror, os.fspath(path)) from None
 
 
 def _target(path: str) -> str:
