@@ -472,6 +472,30 @@ def test_a_full_disk_is_told_with_the_name_of_the_file(path):
     assert os.listdir(path.parent) == [log.name]
 
 
+@pytest.mark.skipif(os.name != "posix", reason="permissions of POSIX")
+@pytest.mark.parametrize("mode", [0o600, 0o400, 0o664, 0o777])
+@pytest.mark.parametrize("linked", [False, True])
+def test_the_permissions_of_the_old_file_are_kept(mode, linked, path, monkeypatch):
+    old = path.with_name("real") if linked else path
+    if linked:
+        path.symlink_to(old)
+    MODELS["SVC"].save(path)
+    usual = old.stat().st_mode
+    old.chmod(mode)
+    real, written = np.lib.format.write_array, []
+
+    def look(*args, **kwargs):
+        written.extend(file.stat().st_mode & 0o777 for file in path.parent.glob(".evoke-*.tmp"))
+        real(*args, **kwargs)
+
+    monkeypatch.setattr(np.lib.format, "write_array", look)
+    MODELS["classifier"].save(path)
+    assert old.stat().st_mode & 0o777 == mode
+    assert set(written) == {mode}
+    MODELS["classifier"].save(path.with_name("new"))
+    assert path.with_name("new").stat().st_mode == usual
+
+
 def test_a_link_stays_a_link(path):
     path.symlink_to(path.with_name("real"))
     MODELS["SVC"].save(path)

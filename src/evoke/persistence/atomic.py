@@ -31,7 +31,7 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
 
     A crash at any moment leaves the old file or the new one, and an error leaves the old one and nothing else. Only a
     process that is killed while it writes leaves its temporary file, ``.evoke-*.tmp``, which nothing needs any more. A
-    symbolic link stays one: the file that it leads to is replaced.
+    symbolic link stays one: the file that it leads to is replaced. The permissions of the old file are kept.
 
     Raises
     ------
@@ -45,6 +45,7 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     with naming(path, temporary):
         try:
             with open(temporary, "xb") as file:
+                _keep_permissions(path, temporary)  # before there is anything to be read
                 yield file
                 file.flush()
                 os.fsync(file.fileno())
@@ -66,6 +67,14 @@ def naming(path: str | os.PathLike[str], temporary: Path | None = None) -> Itera
         if error.errno is None or error.filename not in unknown:
             raise
         raise OSError(error.errno, error.strerror, os.fspath(path)) from None
+
+
+def _keep_permissions(path: Path, temporary: Path) -> None:
+    """Give the new file the permissions of the old one, if there is one."""
+    with contextlib.suppress(FileNotFoundError):
+        old, new = (stat.S_IMODE(os.stat(file).st_mode) for file in (path, temporary))
+        if old != new:  # some systems have the same for all files, and none can be set
+            os.chmod(temporary, old)
 
 
 def _target(path: str) -> str:
