@@ -11,13 +11,26 @@ from typing import TYPE_CHECKING, Any
 from evoke._version import __version__
 
 if TYPE_CHECKING:
-    from evoke import callbacks, svm, tasks
+    from evoke import (
+        callbacks,
+        esp,
+        estimators,
+        evolution,
+        exceptions,
+        lstm,
+        plot,
+        readouts,
+        reproduce,
+        sequences,
+        svm,
+        tasks,
+    )
     from evoke.config import show_config
     from evoke.esp import ESP
     from evoke.estimators import EvokeClassifier, EvokeForecaster, EvokeRegressor, load
     from evoke.exceptions import ModelFileError
 
-# Loaded at first use: scikit-learn alone takes longer to import than all of evoke.
+# Loaded at first use: scikit-learn alone takes longer to import than all of evoke. A module has no home but itself.
 _HOME = {
     "ESP": "evoke.esp",
     "EvokeClassifier": "evoke.estimators",
@@ -25,7 +38,16 @@ _HOME = {
     "EvokeRegressor": "evoke.estimators",
     "ModelFileError": "evoke.exceptions",
     "callbacks": None,
+    "esp": None,
+    "estimators": None,
+    "evolution": None,
+    "exceptions": None,
     "load": "evoke.estimators",
+    "lstm": None,
+    "plot": None,
+    "readouts": None,
+    "reproduce": None,
+    "sequences": None,
     "show_config": "evoke.config",
     "svm": None,
     "tasks": None,
@@ -39,7 +61,16 @@ __all__ = [
     "ModelFileError",
     "__version__",
     "callbacks",
+    "esp",
+    "estimators",
+    "evolution",
+    "exceptions",
     "load",
+    "lstm",
+    "plot",
+    "readouts",
+    "reproduce",
+    "sequences",
     "show_config",
     "svm",
     "tasks",

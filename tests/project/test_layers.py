@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+import evoke
+
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = ROOT / "src" / "evoke"
 
@@ -113,7 +115,8 @@ def test_a_circle_and_an_arrow_up_would_be_seen():
 
 # Every import path that users have.
 PUBLIC = {
-    "evoke": ["ESP", "EvokeClassifier", "EvokeForecaster", "EvokeRegressor", "ModelFileError", "callbacks", "load",
+    "evoke": ["ESP", "EvokeClassifier", "EvokeForecaster", "EvokeRegressor", "ModelFileError", "callbacks", "esp",
+              "estimators", "evolution", "exceptions", "load", "lstm", "plot", "readouts", "reproduce", "sequences",
               "show_config", "svm", "tasks"],
     "evoke.callbacks": ["Checkpoint", "EarlyStopping", "HistoryLog", "Progress"],
     "evoke.esp": ["ESP"],
@@ -140,6 +143,11 @@ def test_public_import_paths_work(path):
     scope = {}
     exec(f"from {module} import {name}", scope)
     assert scope[name] is not None
+
+
+def test_the_entrance_has_every_public_module():
+    assert {path.removeprefix("evoke.") for path in PUBLIC} - {"evoke"} < set(PUBLIC["evoke"])
+    assert set(PUBLIC["evoke"]) == set(evoke.__all__) - {"__version__"}
 
 
 def private_names(text):

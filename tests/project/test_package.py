@@ -87,6 +87,22 @@ def test_names_are_listed_before_they_are_loaded():
     assert set(evoke.__all__) <= set(names)
 
 
+def test_every_name_is_an_attribute_in_a_fresh_process():
+    # each name is asked for as if it were the first; NumPy and scikit-learn, which take long, are loaded only once
+    code = """
+import sys, evoke
+for name in evoke.__all__:
+    for loaded in [module for module in sys.modules if module.startswith("evoke.")]:
+        if loaded.split(".")[1] != "_core":
+            del sys.modules[loaded]
+            vars(evoke).pop(loaded.split(".")[1], None)
+    assert getattr(evoke, name) is not None
+    print(name)
+"""
+    names = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
+    assert names == evoke.__all__
+
+
 def test_import_loads_nothing_heavy():
     code = "import sys, evoke; print(*sys.modules)"
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
