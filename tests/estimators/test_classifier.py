@@ -382,7 +382,7 @@ def test_thundersvm_gives_the_decisions_of_the_native_solver():
         pytest.skip("ThunderSVM is not available")
     X = [np.array([[v, 1.0]]) for v in np.linspace(-2, 2, 24)[np.random.default_rng(0).permutation(24)]]
     y = [int(x[0, 0] > 0) for x in X]
-    native = tiny(C=1.0, n_generations=1).fit(X, y)
+    native = tiny(C=1.0, n_generations=1, solver="native").fit(X, y)
     other = tiny(C=1.0, n_generations=1, solver="thundersvm").fit(X, y)
     np.testing.assert_array_equal(other.genome_, native.genome_)
     np.testing.assert_allclose(other.decision_function(X), native.decision_function(X), atol=5e-3)

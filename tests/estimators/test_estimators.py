@@ -39,7 +39,7 @@ def test_the_order_of_the_parameters():
         "n_cells", "cell", "gate_bias", "weight_range", "n_generations", "subpopulation_size", "n_trials",
         "mutation_scale", "burst_patience", "burst_scale", "credit", "objective", "readout", "kernel", "gamma", "C",
         "class_weight", "tol", "solver", "washout", "validation", "random_state", "n_jobs", "callbacks", "warm_start",
-        "verbose", "refit",
+        "verbose", "refit", "pool", "n_networks", "differences", "scale",
     ]  # fmt: skip
 
 
@@ -213,7 +213,7 @@ BAD = {
     "burst_scale": [0.0, -1.0, np.nan, np.inf, "1"],
     "credit": ["worst", None],
     "objective": ["mse", None],
-    "readout": ["ridge", None],
+    "readout": ["forest", None],
     "kernel": ["laplace", None],
     "gamma": [0.0, -1.0, np.nan, np.inf, "scale", None],
     "C": [0.0, -1.0, np.nan, np.inf, "1", None],

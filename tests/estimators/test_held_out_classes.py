@@ -13,6 +13,7 @@ SORTED = ["a", "a", "b", "b", "c", "c"]
 
 
 def tiny(**parameters):
+    parameters = {"validation": "half", **parameters}
     return EvokeClassifier(n_cells=2, n_generations=1, subpopulation_size=4, n_trials=1, random_state=0, **parameters)
 
 

@@ -11,7 +11,8 @@ from evoke.callbacks import Checkpoint
 from evoke.evolution.evaluation import fit_readout
 from evoke.svm import LSSVC, LSSVR, SVC, SVR
 
-TINY = dict(n_cells=3, n_generations=3, subpopulation_size=4, n_trials=2, gamma=0.5, C=50.0, random_state=0)
+TINY = dict(n_cells=3, n_generations=3, subpopulation_size=4, n_trials=2, gamma=0.5, C=50.0, validation="half",
+            random_state=0)  # fmt: skip
 rng = np.random.default_rng(3)
 X = [rng.normal(size=(length, 2)) for length in (9, 7, 8, 6, 9, 8)]
 ONES = np.array(["a", "b", "a", "b", "a", "b"])

@@ -14,7 +14,7 @@ from sklearn.utils.estimator_checks import estimator_checks_generator
 from evoke import EvokeClassifier, EvokeRegressor
 from oracle import lstm
 
-TINY = dict(n_cells=3, n_generations=2, subpopulation_size=4, n_trials=2, random_state=0)
+TINY = dict(n_cells=3, n_generations=2, subpopulation_size=4, n_trials=2, validation="half", random_state=0)
 
 
 def tiny(**parameters):
@@ -149,7 +149,7 @@ def test_several_outputs_are_as_many_regressions():
 def test_several_values_a_sequence():
     X = [np.random.default_rng(k).normal(size=(3 + k % 4, 2)) for k in range(8)]
     y = np.array([[x[0, 0], x[-1, 1]] for x in X])
-    model = EvokeRegressor(n_cells=3, n_generations=2, subpopulation_size=4, n_trials=2, random_state=0)
+    model = EvokeRegressor(n_cells=3, n_generations=2, subpopulation_size=4, n_trials=2, validation="half", random_state=0)
     predicted = model.fit(X, y[:, None, :]).predict(X)
     assert predicted.shape == (8, 2)
     for phi, row in zip(model.transform(X), predicted, strict=True):
@@ -322,7 +322,7 @@ def test_grid_search_and_clone(per_step):
 @pytest.mark.parametrize(
     "name, value",
     [("epsilon", -1e-9), ("epsilon", np.nan), ("epsilon", np.inf), ("epsilon", None), ("C", 0.0), ("C", -1.0),
-     ("readout", "ridge"), ("washout", -1), ("objective", "mse"), ("validation", 0.0), ("n_jobs", 0)],
+     ("readout", "forest"), ("washout", -1), ("objective", "mse"), ("validation", 0.0), ("n_jobs", 0)],
 )  # fmt: skip
 def test_bad_parameters_are_named_before_any_work(name, value, monkeypatch):
     monkeypatch.setattr("evoke.estimators.sequence.as_sequences", lambda *_: pytest.fail("the data were looked at"))

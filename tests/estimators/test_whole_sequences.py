@@ -12,10 +12,11 @@ from evoke.exceptions import ParameterError
 from evoke.lstm import forward
 from oracle import pooled as oracle
 
+NO_BIAS = (0.0, 0.0, 0.0)
 POOL = ("last", "mean", "std", "max", "min", "positive", "change", "thirds")
 SETTINGS = {
     "n_cells": 3, "n_generations": 2, "subpopulation_size": 10, "n_trials": 1, "readout": "lssvm", "C": "auto",
-    "gamma": "auto", "validation": "loo", "pool": POOL, "n_networks": 3, "differences": True, "scale": "standard",
+    "gamma": "auto", "validation": "loo", "cell": "lstm", "gate_bias": NO_BIAS, "pool": POOL, "n_networks": 3, "differences": True, "scale": "standard",
     "random_state": 0,
 }  # fmt: skip
 
@@ -57,7 +58,7 @@ def prepared(X, model):
 def test_the_fitness_is_the_error_of_machines_trained_without_each_sequence(readout):
     model = classifier(readout=readout, n_networks=1, C=3.0, gamma=0.02, objective="squared")
     (genome,) = model.genome_
-    phi = forward(genome, prepared(X, (X,)), cell=model.cell, gate_bias=model.gate_bias)
+    phi = forward(genome, prepared(X, (X,)), gate_bias=NO_BIAS)
     features = oracle.standardised(np.array([oracle.pooled(a, POOL) for a in phi]))
     K = features @ features.T
     if readout == "lssvm":
@@ -78,7 +79,7 @@ def test_the_fitness_is_the_error_of_machines_trained_without_each_sequence(read
 def test_several_networks_are_read_by_one_readout():
     model = classifier()
     assert model.genome_.shape == (3, 3, 4 * (5 + 3))
-    phi = [forward(g, prepared(X_NEW, (X,)), cell=model.cell, gate_bias=model.gate_bias) for g in model.genome_]
+    phi = [forward(g, prepared(X_NEW, (X,)), gate_bias=NO_BIAS) for g in model.genome_]
     for k, activations in enumerate(model.transform(X_NEW)):
         np.testing.assert_allclose(activations, np.hstack([of[k] for of in phi]), rtol=0, atol=1e-12)
     assert len(model.get_feature_names_out()) == 9
@@ -218,7 +219,7 @@ def test_what_parameters_cannot_be(estimator, setting, message):
 def test_what_needs_leave_one_out(estimator, setting):
     (name,) = setting
     with pytest.raises(ParameterError, match=rf"{name}=.* must come with validation='loo', got 'half'"):
-        estimator(**setting).fit(X, LABELS)
+        estimator(**setting, validation="half").fit(X, LABELS)
 
 
 @pytest.mark.parametrize("setting", [{"validation": "loo"}, {"C": "auto"}, {"gamma": "auto"}, {"readout": "ridge"}])
@@ -232,8 +233,87 @@ def test_what_data_cannot_be():
         EvokeClassifier(**SETTINGS).fit(X, [np.arange(len(x)) % 2 for x in X])
     with pytest.raises(ValueError, match="X_val and y_val have no part"):
         EvokeClassifier(**SETTINGS).fit(X, LABELS, X_val=X_NEW, y_val=LABELS_NEW)
-    with pytest.raises(ValueError, match="reads whole sequences"):
-        classifier().stream()
+
+
+@pytest.mark.parametrize("washout", [0, 4])
+@pytest.mark.parametrize("differences", [True, False])
+def test_a_stream_says_what_the_model_says_of_the_sequence_so_far(washout, differences):
+    pool = POOL[:-1]
+    model = classifier(washout=washout, differences=differences, pool=pool)
+    reader, x = model.stream(), X_NEW[0]
+    piecewise = np.concatenate([reader.decision_function(x[:5]), reader.decision_function(x[5:6]),
+                                reader.decision_function(x[6:])])  # fmt: skip
+    reader.reset()
+    np.testing.assert_array_equal(reader.decision_function(x), piecewise)
+    for t in range(washout, len(x)):
+        np.testing.assert_array_equal(piecewise[t], model.decision_function([x[: t + 1]])[0])
+    reader.reset()
+    np.testing.assert_array_equal(np.vstack([reader.transform(x[:3]), reader.transform(x[3:])]), model.transform([x])[0])
+    reader.reset()
+    assert [reader.step(row) for row in x] == model.classes_[piecewise.argmax(axis=1)].tolist()
+    regressor = EvokeRegressor(**(SETTINGS | {"pool": pool})).fit(X, VALUES)
+    np.testing.assert_array_equal(regressor.stream().predict(x)[-1], regressor.predict([x])[0])
+
+
+def test_a_stream_of_thirds():
+    model, x = classifier(pool=("thirds", "mean")), X_NEW[0]
+    reader = model.stream()
+    with pytest.raises(ValueError, match="thirds of a sequence are not known before its end"):
+        reader.predict(x)
+
+
+# ---------------------------------------------------------------- what "auto" stands for
+
+
+def test_the_defaults_of_whole_sequences():
+    tiny = {"subpopulation_size": 8, "random_state": 0}
+    model = EvokeClassifier(**tiny).fit(X, LABELS)
+    stated = EvokeClassifier(
+        **tiny, gate_bias=NO_BIAS, n_generations=1, n_trials=1, objective="squared", readout="lssvm", gamma="auto",
+        C="auto", validation="loo", pool=POOL[:-1], n_networks=100, differences=True, scale="standard",
+    ).fit(X, LABELS)  # fmt: skip
+    np.testing.assert_array_equal(model.decision_function(X_NEW), stated.decision_function(X_NEW))
+    assert model.get_params() == EvokeClassifier(**tiny).get_params()
+    regressor = EvokeRegressor(**tiny).fit(X, VALUES)
+    stated = EvokeRegressor(
+        **tiny, n_cells=5, cell="lstm", weight_range=5.0, n_generations=1, n_trials=1, readout="lssvm", gamma="auto",
+        C="auto", validation="loo", pool=POOL[:-1], n_networks=100, differences=True, scale="standard",
+    ).fit(X, VALUES)  # fmt: skip
+    np.testing.assert_array_equal(regressor.predict(X_NEW), stated.predict(X_NEW))
+
+
+def test_the_defaults_of_steps_are_those_of_the_paper():
+    tiny = {"n_generations": 1, "subpopulation_size": 4, "n_trials": 1, "random_state": 0}
+    y = [np.arange(len(x)) % 2 for x in X]
+    stated = EvokeClassifier(
+        **tiny, gate_bias=(0.0, 1.5, -1.5), objective="hinge", readout="svm", gamma=0.25, C=100.0, validation="half",
+    ).fit(X, y)  # fmt: skip
+    model = EvokeClassifier(**tiny).fit(X, y)
+    for found, expected in zip(model.decision_function(X), stated.decision_function(X), strict=True):
+        np.testing.assert_array_equal(found, expected)
+    assert model.fitted_.run.esp.state_dict()["subpopulation_size"] == 4
+
+
+@pytest.mark.parametrize("setting", [
+    {"readout": "svm"}, {"readout": "pinv"}, {"validation": "half"}, {"validation": 0.3}, {"solver": "native"},
+    {"kernel": "poly"},
+])  # fmt: skip
+def test_what_is_stated_can_ask_for_the_last_step_alone(setting):
+    tiny = {"n_generations": 1, "subpopulation_size": 4, "n_trials": 1, "random_state": 0}
+    for estimator, y in (EvokeClassifier, LABELS), (EvokeRegressor, VALUES):
+        assert estimator(**tiny, **setting).fit(X, y).fitted_.pooling is None
+        held_out = estimator(**tiny).fit(X, y, X_val=X_NEW, y_val=y)
+        assert held_out.fitted_.pooling is None
+
+
+def test_an_interrupted_fit_keeps_its_model():
+    def interrupt(record, _esp):
+        raise KeyboardInterrupt
+
+    model = EvokeClassifier(**(SETTINGS | {"callbacks": [interrupt]}))
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(X, LABELS)
+    np.testing.assert_array_equal(model.predict(X_NEW), classifier(n_generations=1).predict(X_NEW))
 
 
 def test_a_file_that_was_edited_is_refused(tmp_path):

@@ -2,7 +2,7 @@
 from cpython.exc cimport PyErr_CheckSignals
 from libc.math cimport INFINITY
 from libc.stdint cimport int64_t
-from libc.string cimport memset
+from libc.string cimport memcpy, memset
 
 import numpy as np
 
@@ -158,6 +158,53 @@ def pooled(Network networks not None, const double[:, ::1] x not None, const int
             pooler.read(&x[0, 0], offsets, &found[0, 0, 0], ld)
         result[first:first + here] = columns[:here, :, :n_sequences].transpose(0, 2, 1)
     return result
+
+
+cdef class Running:
+    """The features of one sequence after each of its steps, which come piece by piece.
+
+    As long as the washout lasts the steps so far count; after it only those that follow."""
+
+    cdef evk_pool pool
+    cdef size_t n_networks, n_cells, t, washout
+    cdef int64_t[::1] columns_of
+    cdef double[::1] values, ended, now, before
+
+    def __cinit__(self, size_t n_networks, size_t n_cells, pool not None, size_t washout):
+        cdef size_t width = whole_packs(n_networks * n_cells)
+        self.n_networks, self.n_cells, self.washout, self.t = n_networks, n_cells, washout, 0
+        self.columns_of = np.array([k for name in pool for k in STATISTICS[name]], dtype=np.int64)
+        self.values, self.ended = aligned(EVK_STATISTICS * width), aligned(EVK_STATISTICS * width)
+        self.now, self.before = np.zeros(width), np.zeros(width)
+        self.pool.width = width
+
+    def follow(self, const double[:, ::1] phi not None):
+        """Features (n_steps, n_features) from the next activations (n_steps, n_networks * n_cells)."""
+        cdef Py_ssize_t n_steps = phi.shape[0], step, f
+        cdef size_t n_read = self.n_networks * self.n_cells, since, network, h, place, n_columns = len(self.columns_of)
+        if EVK_THIRD in np.asarray(self.columns_of):
+            raise ValueError("the thirds of a sequence are not known before its end")
+        if <size_t>phi.shape[1] != n_read:
+            raise ValueError(f"phi must have {n_read} columns, got {phi.shape[1]}")
+        result = np.empty((n_steps, n_columns * n_read))
+        cdef double[:, ::1] out = result
+        for step in range(n_steps):
+            since = self.t - self.washout if self.t >= self.washout else self.t
+            memcpy(&self.now[0], &phi[step, 0], n_read * sizeof(double))
+            self.pool.n_steps, self.pool.values = since + 1, &self.values[0]
+            functions.pool_add(&self.pool, since, &self.before[0], &self.now[0])
+            self.ended[:] = self.values
+            self.pool.values = &self.ended[0]
+            functions.pool_end(&self.pool, &self.now[0])
+            self.before[:] = self.now
+            self.t += 1
+            for network in range(self.n_networks):
+                for f in range(<Py_ssize_t>n_columns):
+                    place = (network * n_columns + <size_t>f) * self.n_cells
+                    for h in range(self.n_cells):
+                        out[step, place + h] = self.ended[
+                            <size_t>self.columns_of[f] * self.pool.width + network * self.n_cells + h]
+        return result
 
 
 def evaluate(Network networks not None, sequences not None, pool not None, points not None, readout not None,

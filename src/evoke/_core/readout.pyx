@@ -21,7 +21,6 @@ from evoke._core.dispatch cimport (
     whole_packs,
 )
 from evoke._core.kernel cimport Kernel
-from evoke._validation.parameters import check_choice
 
 cdef enum:
     WORK_BETWEEN_SIGNALS = 20000000

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from evoke._validation.parameters import check_flag, check_integer, check_path
+from evoke.estimators.base import settled_parameters
 from evoke.evolution.run import Callback, Run
 from evoke.persistence.atomic import check_replaceable
 from evoke.persistence.model import load, save
@@ -133,7 +134,7 @@ class Checkpoint:
         saved, model = load(self.path), run.model()
         if type(saved) is not type(model):
             self._refuse(f"{type(saved).__name__} instead of {type(model).__name__}")
-        ours, theirs = model.get_params(deep=False), saved.get_params(deep=False)
+        ours, theirs = (settled_parameters(estimator, run.problem) for estimator in (model, saved))
         for name in sorted(set(ours) - {*MAY_CHANGE, "random_state"}):
             if not np.array_equal(ours[name], theirs[name]):
                 self._refuse(f"{name}={theirs[name]!r} instead of {ours[name]!r}")

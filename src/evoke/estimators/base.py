@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import copy
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from operator import attrgetter
+from types import MappingProxyType
 from typing import Any
 
 from sklearn import get_config
@@ -32,7 +34,7 @@ from evoke.esp import ESP
 from evoke.estimators.fit import Fit, OneNetwork
 from evoke.estimators.fitted import FittedModel
 from evoke.estimators.split import Split
-from evoke.evolution.problem import FreeRun, Objective, Problem
+from evoke.evolution.problem import FreeRun, Objective, PooledProblem, Problem
 from evoke.evolution.run import evolve
 from evoke.persistence.model import Persistent
 from evoke.readouts import READOUTS, READOUTS_OF_STEPS, LSSVMReadout, PinvReadout, Readout, SVMReadout
@@ -41,7 +43,7 @@ from evoke.sequences.features import as_frames
 from evoke.sequences.prefixes import Segments
 from evoke.svm._weights import weighted_C
 
-__all__ = ["BaseEvoke", "check_parameters", "learned"]
+__all__ = ["BaseEvoke", "check_parameters", "learned", "settled_parameters"]
 
 
 class learned:
@@ -107,6 +109,8 @@ class BaseEvoke(
 
     _regression = True
     _leaves_out = False  # whether it can leave out whole sequences, one by one
+    # what "auto" stands for: where steps have targets, where sequences have
+    _auto: Mapping[str, tuple[Any, Any]] = MappingProxyType({})
     _model: type[FittedModel]
     _fitted = frozenset({
         "n_features_in_", "feature_names_in_", "genome_", "readout_", "best_fitness_", "n_evaluations_", "history_",
@@ -121,6 +125,14 @@ class BaseEvoke(
     history_ = learned("run.history")
     best_fitness_ = learned("best_fitness")
     n_evaluations_ = learned("n_evaluations")
+
+    def _settled(self, whole: bool) -> BaseEvoke:
+        """A copy in which each parameter that is "auto" has the value that it stands for."""
+        settled = copy.copy(self)
+        for name, values in self._auto.items():
+            if is_text(getattr(self, name), "auto"):
+                setattr(settled, name, values[bool(whole)])
+        return settled
 
     def _check_parameters(self):
         for name in ("n_cells", "n_generations", "n_trials"):
@@ -273,6 +285,11 @@ class BaseEvoke(
     def _n_features_out(self) -> int:
         model = self.fitted_
         return len(model.networks) * model.network.n_cells
+
+
+def settled_parameters(estimator: BaseEvoke, problem: Problem | PooledProblem) -> dict[str, Any]:
+    """The parameters of an estimator, those that are "auto" with the value that they stand for in this problem."""
+    return estimator._settled(isinstance(problem, PooledProblem)).get_params(deep=False)
 
 
 def check_parameters(estimator: BaseEvoke) -> None:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import warnings
 from functools import partial
+from types import MappingProxyType
 
 from sklearn.base import ClassifierMixin
 
 from evoke._validation.parameters import check_class_weight, is_text
 from evoke.estimators.base import learned
 from evoke.estimators.fitted import ClassifierModel
-from evoke.estimators.sequence import SequenceEstimator
+from evoke.estimators.sequence import POOL, Given, SequenceEstimator
 from evoke.estimators.split import Data, Split, divide, rows_after_washout
 from evoke.estimators.streams import ClassifierStream
 from evoke.estimators.targets import Labels, check_labels_to_score
@@ -35,16 +36,20 @@ class EvokeClassifier(ClassifierMixin, SequenceEstimator):
         Memory cells H.
     cell : {"lstm", "evolino"}, default="lstm"
         ``"lstm"``: s = i tanh(z) + f s, phi = o tanh(s). ``"evolino"``: s = i z + f s, phi = tanh(o s).
-    gate_bias : tuple of 3 floats, default=(0.0, 1.5, -1.5)
+    gate_bias : tuple of 3 floats or "auto", default="auto"
         Constant biases of the input, forget and output gates.
+        "auto": (0.0, 1.5, -1.5) where steps have targets, (0.0, 0.0, 0.0) where sequences have one.
     weight_range : float, default=5.0
         Initial weights are uniform in [-weight_range, weight_range].
-    n_generations : int, default=50
+    n_generations : int or "auto", default="auto"
         Generations of ``subpopulation_size * n_trials`` networks each.
-    subpopulation_size : int, default=40
+        "auto": 50 where steps have targets, 1 where sequences have one.
+    subpopulation_size : int or "auto", default="auto"
         Chromosomes in the subpopulation of each cell.
-    n_trials : int, default=5
+        "auto": 40 where steps have targets, 400 where sequences have one.
+    n_trials : int or "auto", default="auto"
         Networks per generation that each chromosome takes part in.
+        "auto": 5 where steps have targets, 1 where sequences have one.
     mutation_scale : float, default=0.1
         Scale of the Cauchy noise, half of which lies within +- this value (the paper's alpha).
     burst_patience : int or None, default=5
@@ -53,20 +58,22 @@ class EvokeClassifier(ClassifierMixin, SequenceEstimator):
         Noise scale of burst mutation; None: `mutation_scale`.
     credit : {"best", "mean"}, default="best"
         A chromosome is scored by the best or by the mean of the networks it took part in.
-    objective : {"hinge", "squared", "count"}, default="hinge"
+    objective : {"hinge", "squared", "count"} or "auto", default="auto"
         Error of a decision: margin violation, its square, or whether it is wrong.
-    readout : {"svm", "lssvm", "pinv", "ridge"}, default="svm"
+        "auto": "hinge" where steps have targets, "squared" where sequences have one.
+    readout : {"svm", "lssvm", "pinv", "ridge"} or "auto", default="auto"
         Support vector machines, least-squares support vector machines, or linear weights by the pseudoinverse, one for
         each output. The latter two fit targets of +-1 by least squares. "ridge" is ridge regression of whole sequences,
         where ``validation="loo"``.
+        "auto": "svm" where steps have targets, "lssvm" where sequences have one.
     kernel : {"rbf", "linear", "poly"}, default="rbf"
-    gamma : float or "auto", default=0.25
+    gamma : float or "auto", default="auto"
         Kernel width, ``exp(-gamma * |x - y|**2)``. The paper's "standard deviation 2.0" means 1/4 in its SVM software.
         "auto", with ``validation="loo"``: 0.3, 1 or 3 divided by the mean squared distance of the features, whichever
-        has the least error, for each network.
-    C : float or "auto", default=100.0
+        has the least error, for each network. 0.25 where steps have targets.
+    C : float or "auto", default="auto"
         Capacity: the price of a margin violation, of a squared error with ``readout="lssvm"``. "auto",
-        with ``validation="loo"``: 1, 10, 100 or 1000, found with `gamma`.
+        with ``validation="loo"``: 1, 10, 100 or 1000, found with `gamma`. 100.0 where steps have targets.
     class_weight : dict, "balanced" or None, default=None
         Weights of the classes, which multiply C and the errors in the fitness; a class not in the dict has 1.
         "balanced" gives all classes the same total weight: n / (n_classes * n_of_the_class). Not for several outputs
@@ -77,22 +84,11 @@ class EvokeClassifier(ClassifierMixin, SequenceEstimator):
         Solver that trains the support vector machines of ``readout="svm"``.
     washout : int, default=0
         Steps at the beginning of every sequence that count neither in training nor in the fitness.
-    validation : "half", "loo" or float, default="half"
+    validation : "half", "loo" or float or "auto", default="auto"
         The part held out for the fitness: the second half of the sequences (or of the steps of a single sequence), or
         the last fraction of them. Not used where `fit` is given ``X_val, y_val``. "loo": each sequence in turn, exactly
         and at the cost of a single training; for one target a sequence and ``readout="lssvm"`` or ``"ridge"``.
-    pool : {"last"} or tuple of str, default="last"
-        What the readout reads of a sequence with one target, where ``validation="loo"``: statistics of each activation
-        over its steps, some of "last", "mean", "std", "max", "min", "positive" (share of steps above zero), "change"
-        (mean size of the change from step to step) and "thirds" (means of the first, second and last third).
-    n_networks : int, default=1
-        Networks whose features one readout reads, where ``validation="loo"``: the best of the whole run. Of networks
-        that share more than half of their cells' chromosomes only the best is taken.
-    differences : bool, default=False
-        Whether networks also read by how much X has changed since the step before, where ``validation="loo"``.
-    scale : {"standard"} or None, default=None
-        Where ``validation="loo"``: "standard" brings the inputs of the networks and the features of the readout to a
-        mean of 0 and a deviation of 1, so that units do not matter.
+        "auto": "half" where steps have targets, "loo" where sequences have one.
     random_state : int, SeedSequence, Generator, RandomState or None, default=None
         Seed of the evolution; 0 is a seed like any other. None: a different run each time.
     n_jobs : int or None, default=None
@@ -111,6 +107,22 @@ class EvokeClassifier(ClassifierMixin, SequenceEstimator):
         Whether the readout of the best network is trained once more at the end (after an interrupt too), this time on
         all the data, the part that `validation` holds out included. The network, `best_fitness_` and `history_` stay as
         they are. What `fit` is given as ``X_val, y_val`` stays held out, so there is nothing to train on again.
+    pool : {"last"} or tuple of str or "auto", default="auto"
+        What the readout reads of a sequence with one target, where ``validation="loo"``: statistics of each activation
+        over its steps, some of "last", "mean", "std", "max", "min", "positive" (share of steps above zero), "change"
+        (mean size of the change from step to step) and "thirds" (means of the first, second and last third).
+        "auto": "last" where steps have targets, all but "thirds" where sequences have one.
+    n_networks : int or "auto", default="auto"
+        Networks whose features one readout reads, where ``validation="loo"``: the best of the whole run. Of networks
+        that share more than half of their cells' chromosomes only the best is taken.
+        "auto": 1 where steps have targets, 100 where sequences have one.
+    differences : bool or "auto", default="auto"
+        Whether networks also read by how much X has changed since the step before, where ``validation="loo"``.
+        "auto": False where steps have targets, True where sequences have one.
+    scale : {"standard"}, None or "auto", default="auto"
+        Where ``validation="loo"``: "standard" brings the inputs of the networks and the features of the readout to a
+        mean of 0 and a deviation of 1, so that units do not matter.
+        "auto": None where steps have targets, "standard" where sequences have one.
 
     Attributes
     ----------
@@ -141,6 +153,12 @@ class EvokeClassifier(ClassifierMixin, SequenceEstimator):
     """
 
     _regression = False
+    _auto = MappingProxyType({
+        "gate_bias": ((0.0, 1.5, -1.5), (0.0, 0.0, 0.0)), "n_generations": (50, 1), "subpopulation_size": (40, 400),
+        "n_trials": (5, 1), "objective": ("hinge", "squared"), "readout": ("svm", "lssvm"), "gamma": (0.25, "auto"),
+        "C": (100.0, "auto"), "validation": ("half", "loo"), "pool": ("last", POOL), "n_networks": (1, 100),
+        "differences": (False, True), "scale": (None, "standard"),
+    })  # fmt: skip
     _model = ClassifierModel
     _fitted = SequenceEstimator._fitted | {"classes_", "_multilabel"}
 
@@ -150,35 +168,35 @@ class EvokeClassifier(ClassifierMixin, SequenceEstimator):
         self,
         n_cells=5,
         cell="lstm",
-        gate_bias=(0.0, 1.5, -1.5),
+        gate_bias="auto",
         weight_range=5.0,
-        n_generations=50,
-        subpopulation_size=40,
-        n_trials=5,
+        n_generations="auto",
+        subpopulation_size="auto",
+        n_trials="auto",
         mutation_scale=0.1,
         burst_patience=5,
         burst_scale=None,
         credit="best",
-        objective="hinge",
-        readout="svm",
+        objective="auto",
+        readout="auto",
         kernel="rbf",
-        gamma=0.25,
-        C=100.0,
+        gamma="auto",
+        C="auto",
         class_weight=None,
         tol=1e-3,
         solver="auto",
         washout=0,
-        validation="half",
-        pool="last",
-        n_networks=1,
-        differences=False,
-        scale=None,
+        validation="auto",
         random_state=None,
         n_jobs=None,
         callbacks=None,
         warm_start=False,
         verbose=0,
         refit=False,
+        pool="auto",
+        n_networks="auto",
+        differences="auto",
+        scale="auto",
     ):
         self.n_cells = n_cells
         self.cell = cell
@@ -201,16 +219,16 @@ class EvokeClassifier(ClassifierMixin, SequenceEstimator):
         self.solver = solver
         self.washout = washout
         self.validation = validation
-        self.pool = pool
-        self.n_networks = n_networks
-        self.differences = differences
-        self.scale = scale
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.callbacks = callbacks
         self.warm_start = warm_start
         self.verbose = verbose
         self.refit = refit
+        self.pool = pool
+        self.n_networks = n_networks
+        self.differences = differences
+        self.scale = scale
 
     # ------------------------------------------------------------------ fitting
 
@@ -248,6 +266,11 @@ class EvokeClassifier(ClassifierMixin, SequenceEstimator):
             On Ctrl-C. The best network so far is kept: the estimator is fitted if a generation was completed.
         """
         given = self._read(X, y, lengths, X_val, y_val, sample_weight, sample_weight_val)
+        with self._fitting(given) as settled:
+            settled._fit(given)
+        return self
+
+    def _fit(self, given: Given) -> None:
         labels = Labels(given.data.y, given.data.X)
         data, held_out = self._weighted(labels, given.data, given.held_out)
         build = partial(
@@ -256,13 +279,12 @@ class EvokeClassifier(ClassifierMixin, SequenceEstimator):
         )  # fmt: skip
         if is_text(self.validation, "loo"):
             self._evolve_whole(data, labels.encode, build, exclusive=not labels.multilabel)
-            return self
+            return
         split = divide(
             data, held_out, labels.encode, washout=self.washout, validation=self.validation, refit=self.refit
         )
         self._warn_of_unlearnable(labels, split, data, held_out)
         self._evolve(split, share_prefixes(split.X), build, exclusive=not labels.multilabel)
-        return self
 
     def _weighted(self, labels: Labels, data: Data, held_out: Data | None) -> tuple[Data, Data | None]:
         """The data with their weights times those of the classes."""
@@ -294,10 +316,10 @@ class EvokeClassifier(ClassifierMixin, SequenceEstimator):
         else:
             shuffle = "shuffle the sequences, or " if data.X.n_sequences > 1 else ""
             text += f". As validation={self.validation!r} holds out what comes last, {shuffle}pass X_val and y_val"
-        warnings.warn(text, stacklevel=3)
+        warnings.warn(text, stacklevel=4)
 
-    def _check_parameters(self):
-        super()._check_parameters()
+    def _check_settled(self):
+        super()._check_settled()
         check_class_weight(self.class_weight)
 
     def decision_function(self, X, lengths=None):

@@ -95,8 +95,8 @@ class Fit:
         return self._build(**self._trained, washout=int(self._estimator.washout), run=self.run.state())
 
     def estimator_so_far(self) -> BaseEstimator:
-        """A copy of the estimator, fitted with the best network so far."""
-        so_far, model = copy.copy(self._estimator), self.model()
+        """A copy of the user's estimator, fitted with the best network so far."""
+        so_far, model = copy.copy(getattr(self._estimator, "_user", self._estimator)), self.model()
         if model is not None:
             so_far.fitted_ = model
         return so_far
@@ -128,7 +128,7 @@ class OneNetwork:
         except ValueError as error:
             # these are more points than the fitness has tried: no reason to lose the run
             warnings.warn(
-                f"refit=True is left out, the readout was not trained on the held-out part: {error}", stacklevel=7
+                f"refit=True is left out, the readout was not trained on the held-out part: {error}", stacklevel=8
             )
             return fit_readout(problem, genome)
 

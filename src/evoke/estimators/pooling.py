@@ -58,18 +58,20 @@ class Preparation:
         """Inputs of the networks, the last of which is always 1: the weights from it are biases that evolve."""
         return len(self.mean) + 1
 
-    def columns(self, X: Sequences) -> FloatArray:
-        """Columns of X, and their changes."""
+    def columns(self, X: Sequences, before: FloatArray | None = None) -> FloatArray:
+        """Columns of X, and their changes; `before` is the row before the first, where a single sequence continues."""
         if not self.differences:
             return X.rows
         changes = np.diff(X.rows, axis=0, prepend=X.rows[:1])
         changes[X.offsets[:-1]] = 0.0
+        if before is not None:
+            changes[0] = X.rows[0] - before
         return np.concatenate([X.rows, changes], axis=1)
 
-    def apply(self, X: Sequences) -> Sequences:
+    def apply(self, X: Sequences, before: FloatArray | None = None) -> Sequences:
         """The inputs of the networks."""
         inputs = np.ones((len(X.rows), self.n_inputs))
-        inputs[:, :-1] = (self.columns(X) - self.mean) * self.inverse
+        inputs[:, :-1] = (self.columns(X, before) - self.mean) * self.inverse
         return replace(X, rows=inputs)
 
 
@@ -130,7 +132,15 @@ class Pooling:
 
     def features(self, networks: Network, inputs: Sequences) -> FloatArray:
         """The features (n_sequences, n_features)."""
-        return (self.statistics(networks, inputs, self.pool, self.washout) - self.mean) * self.inverse
+        return self.scaled(self.statistics(networks, inputs, self.pool, self.washout))
+
+    def scaled(self, statistics: FloatArray) -> FloatArray:
+        """Statistics in units of their spread."""
+        return (statistics - self.mean) * self.inverse
+
+    def running(self, networks: Network) -> pooled.Running:
+        """What gives the statistics of one sequence after each of its steps."""
+        return pooled.Running(len(networks.genome), networks.n_cells, self.pool, self.washout)
 
 
 @dataclass(frozen=True)
@@ -142,10 +152,10 @@ class Memories:
     n_inputs : int
         Inputs of the networks, the last of which is always 1.
     weight_range : float
-        The largest range. That of a cell is drawn between a hundredth of it and itself, evenly in its logarithm.
+        The largest range. That of a cell is drawn between a thirtieth of it and itself, evenly in its logarithm.
     n_steps : float
-        Steps of a sequence. A cell with a forget bias of b forgets within about exp(b) steps; b is drawn evenly from
-        0 to the logarithm of `n_steps`.
+        Steps of a sequence. A cell with a forget bias of b forgets within about exp(b) steps; b is drawn from 0 to the
+        logarithm of `n_steps`, as the square of what is even, so that more cells have short memories than long ones.
     """
 
     n_inputs: int
@@ -154,10 +164,11 @@ class Memories:
 
     def __call__(self, generator: np.random.Generator, shape: tuple[int, int]) -> FloatArray:
         """Chromosomes ``[z | input | forget | output] x [inputs, cells]`` of this shape."""
-        size = self.weight_range * 10.0 ** generator.uniform(-2.0, 0.0, (shape[0], 1))
+        size = self.weight_range * 10.0 ** generator.uniform(-1.5, 0.0, (shape[0], 1))
         chromosomes = size * generator.uniform(-1.0, 1.0, shape)
         weights = chromosomes.reshape(shape[0], 4, -1)
-        weights[:, 2, self.n_inputs - 1] = generator.uniform(0.0, np.log(max(2.0, self.n_steps)), shape[0])
+        longest = np.log(max(2.0, self.n_steps))
+        weights[:, 2, self.n_inputs - 1] = longest * generator.uniform(0.0, 1.0, shape[0]) ** 2
         return chromosomes
 
 

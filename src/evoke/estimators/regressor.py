@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from functools import partial
+from types import MappingProxyType
 
 from sklearn.base import RegressorMixin
 
 from evoke._validation.parameters import is_text
 from evoke.estimators.base import learned
 from evoke.estimators.fitted import RegressorModel
-from evoke.estimators.sequence import SequenceEstimator
+from evoke.estimators.sequence import POOL, Given, SequenceEstimator
 from evoke.estimators.split import divide, rows_after_washout
 from evoke.estimators.targets import encode_values, real_values
 from evoke.metrics import r_squared
@@ -29,20 +30,26 @@ class EvokeRegressor(RegressorMixin, SequenceEstimator):
 
     Parameters
     ----------
-    n_cells : int, default=10
+    n_cells : int or "auto", default="auto"
         Memory cells H.
-    cell : {"lstm", "evolino"}, default="evolino"
+        "auto": 10 where steps have targets, 5 where sequences have one.
+    cell : {"lstm", "evolino"} or "auto", default="auto"
         ``"lstm"``: s = i tanh(z) + f s, phi = o tanh(s). ``"evolino"``: s = i z + f s, phi = tanh(o s).
+        "auto": "evolino" where steps have targets, "lstm" where sequences have one.
     gate_bias : tuple of 3 floats, default=(0.0, 0.0, 0.0)
         Constant biases of the input, forget and output gates.
-    weight_range : float, default=0.5
+    weight_range : float or "auto", default="auto"
         Initial weights are uniform in [-weight_range, weight_range].
-    n_generations : int, default=50
+        "auto": 0.5 where steps have targets, 5.0 where sequences have one.
+    n_generations : int or "auto", default="auto"
         Generations of ``subpopulation_size * n_trials`` networks each.
-    subpopulation_size : int, default=40
+        "auto": 50 where steps have targets, 1 where sequences have one.
+    subpopulation_size : int or "auto", default="auto"
         Chromosomes in the subpopulation of each cell.
-    n_trials : int, default=5
+        "auto": 40 where steps have targets, 400 where sequences have one.
+    n_trials : int or "auto", default="auto"
         Networks per generation that each chromosome takes part in.
+        "auto": 5 where steps have targets, 1 where sequences have one.
     mutation_scale : float, default=0.01
         Scale of the Cauchy noise, half of which lies within +- this value (the paper's alpha).
     burst_patience : int or None, default=5
@@ -54,17 +61,18 @@ class EvokeRegressor(RegressorMixin, SequenceEstimator):
     objective : {"squared", "hinge", "count"}, default="squared"
         Error of a prediction: its square, its absolute value beyond `epsilon`, or whether it is off by more than
         `epsilon`; summed over outputs and steps.
-    readout : {"svm", "lssvm", "pinv", "ridge"}, default="svm"
+    readout : {"svm", "lssvm", "pinv", "ridge"} or "auto", default="auto"
         Support vector regression, least-squares support vector machines, or linear weights by the pseudoinverse, one
         for each output. "ridge" is ridge regression of whole sequences, where ``validation="loo"``.
+        "auto": "svm" where steps have targets, "lssvm" where sequences have one.
     kernel : {"rbf", "linear", "poly"}, default="rbf"
-    gamma : float or "auto", default=0.25
+    gamma : float or "auto", default="auto"
         Kernel width, ``exp(-gamma * |x - y|**2)``. The paper's "standard deviation 2.0" means 1/4 in its SVM software.
         "auto", with ``validation="loo"``: 0.3, 1 or 3 divided by the mean squared distance of the features, whichever
-        has the least error, for each network.
-    C : float or "auto", default=100.0
+        has the least error, for each network. 0.25 where steps have targets.
+    C : float or "auto", default="auto"
         Capacity: the price of an error beyond `epsilon`, of a squared error with ``readout="lssvm"``. "auto",
-        with ``validation="loo"``: 1, 10, 100 or 1000, found with `gamma`.
+        with ``validation="loo"``: 1, 10, 100 or 1000, found with `gamma`. 100.0 where steps have targets.
     epsilon : float, default=0.001
         Errors that support vector regression and the objectives "hinge" and "count" leave free.
     tol : float, default=0.001
@@ -73,23 +81,11 @@ class EvokeRegressor(RegressorMixin, SequenceEstimator):
         Solver that trains the support vector machines of ``readout="svm"``.
     washout : int, default=0
         Steps at the beginning of every sequence that count neither in training nor in the fitness.
-    validation : "half", "loo" or float, default="half"
+    validation : "half", "loo" or float or "auto", default="auto"
         The part held out for the fitness: the second half of the sequences (or of the steps of a single sequence), or
         the last fraction of them. Not used where `fit` is given ``X_val, y_val``. "loo": each sequence in turn, exactly
         and at the cost of a single training; for one target a sequence and ``readout="lssvm"`` or ``"ridge"``.
-    pool : {"last"} or tuple of str, default="last"
-        What the readout reads of a sequence with one target, where ``validation="loo"``: statistics of each activation
-        over its steps, some of "last", "mean", "std", "max", "min", "positive" (share of steps above zero), "change"
-        (mean size of the change from step to step) and "thirds" (means of the first, second and last third).
-    n_networks : int, default=1
-        Networks whose features one readout reads, where ``validation="loo"``: the best of the whole run. Of networks
-        that share more than half of their cells' chromosomes only the best is taken.
-    differences : bool, default=False
-        Whether networks also read by how much X has changed since the step before, where ``validation="loo"``.
-    scale : {"standard"} or None, default=None
-        Where ``validation="loo"``: "standard" brings the inputs of the networks and the features of the readout to a
-        mean of 0 and a deviation of 1, and y too, so that units do not matter; errors and `epsilon` are in units of the
-        deviation of y then.
+        "auto": "half" where steps have targets, "loo" where sequences have one.
     random_state : int, SeedSequence, Generator, RandomState or None, default=None
         Seed of the evolution; 0 is a seed like any other. None: a different run each time.
     n_jobs : int or None, default=None
@@ -108,6 +104,23 @@ class EvokeRegressor(RegressorMixin, SequenceEstimator):
         Whether the readout of the best network is trained once more at the end (after an interrupt too), this time on
         all the data, the part that `validation` holds out included. The network, `best_fitness_` and `history_` stay as
         they are. What `fit` is given as ``X_val, y_val`` stays held out, so there is nothing to train on again.
+    pool : {"last"} or tuple of str or "auto", default="auto"
+        What the readout reads of a sequence with one target, where ``validation="loo"``: statistics of each activation
+        over its steps, some of "last", "mean", "std", "max", "min", "positive" (share of steps above zero), "change"
+        (mean size of the change from step to step) and "thirds" (means of the first, second and last third).
+        "auto": "last" where steps have targets, all but "thirds" where sequences have one.
+    n_networks : int or "auto", default="auto"
+        Networks whose features one readout reads, where ``validation="loo"``: the best of the whole run. Of networks
+        that share more than half of their cells' chromosomes only the best is taken.
+        "auto": 1 where steps have targets, 100 where sequences have one.
+    differences : bool or "auto", default="auto"
+        Whether networks also read by how much X has changed since the step before, where ``validation="loo"``.
+        "auto": False where steps have targets, True where sequences have one.
+    scale : {"standard"}, None or "auto", default="auto"
+        Where ``validation="loo"``: "standard" brings the inputs of the networks and the features of the readout to a
+        mean of 0 and a deviation of 1, and y too, so that units do not matter; errors and `epsilon` are in units of the
+        deviation of y then.
+        "auto": None where steps have targets, "standard" where sequences have one.
 
     Attributes
     ----------
@@ -139,43 +152,49 @@ class EvokeRegressor(RegressorMixin, SequenceEstimator):
     """
 
     _model = RegressorModel
+    _auto = MappingProxyType({
+        "n_cells": (10, 5), "cell": ("evolino", "lstm"), "weight_range": (0.5, 5.0), "n_generations": (50, 1),
+        "subpopulation_size": (40, 400), "n_trials": (5, 1), "readout": ("svm", "lssvm"), "gamma": (0.25, "auto"),
+        "C": (100.0, "auto"), "validation": ("half", "loo"), "pool": ("last", POOL), "n_networks": (1, 100),
+        "differences": (False, True), "scale": (None, "standard"),
+    })  # fmt: skip
     _fitted = SequenceEstimator._fitted | {"n_outputs_", "_flat"}
 
     n_outputs_ = learned("n_outputs")
 
     def __init__(
         self,
-        n_cells=10,
-        cell="evolino",
+        n_cells="auto",
+        cell="auto",
         gate_bias=(0.0, 0.0, 0.0),
-        weight_range=0.5,
-        n_generations=50,
-        subpopulation_size=40,
-        n_trials=5,
+        weight_range="auto",
+        n_generations="auto",
+        subpopulation_size="auto",
+        n_trials="auto",
         mutation_scale=0.01,
         burst_patience=5,
         burst_scale=None,
         credit="best",
         objective="squared",
-        readout="svm",
+        readout="auto",
         kernel="rbf",
-        gamma=0.25,
-        C=100.0,
+        gamma="auto",
+        C="auto",
         epsilon=1e-3,
         tol=1e-3,
         solver="auto",
         washout=0,
-        validation="half",
-        pool="last",
-        n_networks=1,
-        differences=False,
-        scale=None,
+        validation="auto",
         random_state=None,
         n_jobs=None,
         callbacks=None,
         warm_start=False,
         verbose=0,
         refit=False,
+        pool="auto",
+        n_networks="auto",
+        differences="auto",
+        scale="auto",
     ):
         self.n_cells = n_cells
         self.cell = cell
@@ -198,16 +217,16 @@ class EvokeRegressor(RegressorMixin, SequenceEstimator):
         self.solver = solver
         self.washout = washout
         self.validation = validation
-        self.pool = pool
-        self.n_networks = n_networks
-        self.differences = differences
-        self.scale = scale
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.callbacks = callbacks
         self.warm_start = warm_start
         self.verbose = verbose
         self.refit = refit
+        self.pool = pool
+        self.n_networks = n_networks
+        self.differences = differences
+        self.scale = scale
 
     # ------------------------------------------------------------------ fitting
 
@@ -245,19 +264,23 @@ class EvokeRegressor(RegressorMixin, SequenceEstimator):
             On Ctrl-C. The best network so far is kept: the estimator is fitted if a generation was completed.
         """
         given = self._read(X, y, lengths, X_val, y_val, sample_weight, sample_weight_val)
+        with self._fitting(given) as settled:
+            settled._fit(given)
+        return self
+
+    def _fit(self, given: Given) -> None:
         y = given.data.y
         build = partial(
             RegressorModel, features=given.features, per_sequence=y.per_sequence, flat=y.values.ndim == 1
         )
         if is_text(self.validation, "loo"):
             self._evolve_whole(given.data, encode_values, build)
-            return self
+            return
         split = divide(
             given.data, given.held_out, encode_values, washout=self.washout, validation=self.validation,
             refit=self.refit,
         )  # fmt: skip
         self._evolve(split, share_prefixes(split.X), build)
-        return self
 
     def predict(self, X, lengths=None):
         """Values of the steps, or of the sequences where the model was trained with one value per sequence.

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -34,6 +35,10 @@ NETWORK_GRID = LeaveOneOut(widths=(0.3, 1.0, 3.0), capacities=(1.0, 10.0, 100.0,
 JOINED_GRID = LeaveOneOut(widths=(0.1, 0.3, 1.0, 3.0), capacities=(1.0, 10.0, 100.0, 1000.0, 10000.0))
 
 
+# Statistics of activations over a whole sequence.
+POOL = ("last", "mean", "std", "max", "min", "positive", "change")
+
+
 class Given(NamedTuple):
     """What `fit` was given."""
 
@@ -46,6 +51,7 @@ class SequenceEstimator(BaseEvoke, auto_wrap_output_keys=None):  # type: ignore[
     """An estimator whose X are the inputs of the network, and whose y are what its readout is to predict."""
 
     _leaves_out = True
+    _user: SequenceEstimator  # of a copy with settled parameters: the estimator of the user
     _model: type[SequenceModel]
     _fitted = BaseEvoke._fitted | {
         "_per_sequence", "_pool", "_pool_mean", "_pool_inverse", "_differences", "_input_mean", "_input_inverse",
@@ -76,6 +82,10 @@ class SequenceEstimator(BaseEvoke, auto_wrap_output_keys=None):  # type: ignore[
     # ------------------------------------------------------------------ whole sequences, left out one by one
 
     def _check_parameters(self) -> None:
+        """Before the data are known: whether they are to be read as a whole is guessed from the parameters."""
+        self._settled(self._is_whole(True))._check_settled()
+
+    def _check_settled(self) -> None:
         super()._check_parameters()
         check_pool(self.pool, pooled.STATISTICS)
         check_integer("n_networks", self.n_networks, 1)
@@ -153,6 +163,28 @@ class SequenceEstimator(BaseEvoke, auto_wrap_output_keys=None):  # type: ignore[
         elif self.gamma != "auto":
             own |= {"widths": (float(self.gamma),), "relative": False}
         return replace(grid, **own)
+
+    def _is_whole(self, per_sequence: bool, held_out: Data | None = None) -> bool:
+        """Whether sequences are left out one by one, and their activations pooled."""
+        if is_text(self.validation, "loo"):
+            return True
+        return (
+            per_sequence and held_out is None and is_text(self.validation, "auto") and is_text(self.solver, "auto")
+            and self.readout in ("auto", "lssvm", "ridge") and self.kernel in loo.KERNELS
+        )  # fmt: skip
+
+    @contextmanager
+    def _fitting(self, given: Given) -> Iterator[Any]:
+        """A copy to be fitted, with what "auto" stands for on these data; what it has learned is ours at the end."""
+        settled = self._settled(self._is_whole(given.data.y.per_sequence, given.held_out))
+        settled._user = self
+        settled._check_settled()
+        before = vars(self).get("fitted_")
+        try:
+            yield settled
+        finally:
+            if (model := vars(settled).get("fitted_")) is not before:
+                self.fitted_ = model
 
     def _apply(self, answer: Callable[[Any, FloatArray], NDArray[Any]], X, lengths):
         """What `answer` makes of the model and its decision values, in the structure of X or one per sequence."""

@@ -20,7 +20,8 @@ __all__ = ["ClassifierStream", "SeriesStream", "Stream"]
 class Stream:
     """Reads one sequence piece by piece: the state of the cells is carried from call to call.
 
-    Reading 8 steps and then 12 gives the same bits as reading 20 at once.
+    Reading 8 steps and then 12 gives the same bits as reading 20 at once. Where a model has one target a sequence, the
+    predictions are those for a sequence that ends at each step.
 
     Examples
     --------
@@ -35,14 +36,15 @@ class Stream:
     """
 
     def __init__(self, model: SequenceModel):
-        if getattr(model, "pooling", None) is not None:
-            raise ValueError("a model with validation='loo' reads whole sequences, and cannot be read step by step")
         self._model = model  # frozen: a later fit does not touch it
         self.reset()
 
     def reset(self) -> None:
         """Back to the zero state."""
-        self._state = np.zeros((1, 2, self._model.network.n_cells))
+        model = self._model
+        self._states = [np.zeros((1, 2, model.network.n_cells)) for _ in model.networks]
+        self._before: FloatArray | None = None  # the last row that was read
+        self._running = None if model.pooling is None else model.pooling.running(model.network)
 
     def transform(self, X) -> FloatArray:
         """Activations of the next steps.
@@ -54,12 +56,13 @@ class Stream:
 
         Returns
         -------
-        ndarray of shape (n_steps, n_cells)
+        ndarray of shape (n_steps, n_networks * n_cells)
             The paper's phi(t).
         """
-        return self._read(X, "X")
+        return self._read(X, "X")[0]
 
-    def _read(self, X: Any, name: str) -> FloatArray:
+    def _read(self, X: Any, name: str) -> tuple[FloatArray, FloatArray]:
+        """Activations of the next steps, and what the readout reads."""
         model, named = self._model, hasattr(X, "columns")
         sequences = as_sequences(
             X if named else to_array(X, name), name=name, n_columns=None if named else model.features.n
@@ -68,8 +71,17 @@ class Stream:
             raise ValueError(f"{name} must be 2-D: the next steps of one sequence")
         if named:
             model.features.check(X, sequences.rows, False, name)
-        phi, self._state = lstm.sequences(model.network, sequences.rows, sequences.offsets, self._state)
-        return phi
+        inputs = sequences if model.preparation is None else model.preparation.apply(sequences, self._before)
+        self._before = sequences.rows[-1]
+        found = [
+            lstm.sequences(network, inputs.rows, inputs.offsets, state)
+            for network, state in zip(model.networks, self._states, strict=True)
+        ]
+        self._states = [state for _, state in found]
+        phi = found[0][0] if len(found) == 1 else np.concatenate([part for part, _ in found], axis=1)
+        if model.pooling is None or self._running is None:
+            return phi, phi
+        return phi, model.pooling.scaled(self._running.follow(phi))
 
     def predict(self, X) -> NDArray[Any]:
         """Predictions of the next steps.
@@ -84,7 +96,7 @@ class Stream:
         ndarray of shape (n_steps,) or (n_steps, n_outputs)
             As the estimator's.
         """
-        return self._model.answer(self._model.readout.decide(self.transform(X)))
+        return self._model.answer(self._model.readout.decide(self._read(X, "X")[1]))
 
     def step(self, x) -> Any:
         """Prediction of the next step.
@@ -100,8 +112,8 @@ class Stream:
             As the estimator's.
         """
         row = one_row(x)
-        phi = self._read(to_row("x", x)[None] if row is None else row, "x")
-        return self._model.answer(self._model.readout.decide(phi))[0]
+        _, read = self._read(to_row("x", x)[None] if row is None else row, "x")
+        return self._model.answer(self._model.readout.decide(read))[0]
 
 
 class ClassifierStream(Stream):
@@ -131,7 +143,7 @@ class ClassifierStream(Stream):
         ndarray of shape (n_steps,) or (n_steps, n_outputs)
             Positive where an output says yes.
         """
-        return self._model.shape(self._model.readout.decide(self.transform(X)))
+        return self._model.shape(self._model.readout.decide(self._read(X, "X")[1]))
 
 
 class SeriesStream:
