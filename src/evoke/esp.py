@@ -175,7 +175,7 @@ class ESP:
         self.generation = 0
         self.stagnation = 0
         self.bursts = []
-        if initial is None or callable(initial):
+        if initial is None or (callable(initial) and not isinstance(initial, type)):
             initial = [self._draw(initial, i) for i in range(len(self.lengths))]
         self.subpopulations = _check_initial(initial, self.lengths, self.subpopulation_size)
         self._assembly = None  # set between ask and tell

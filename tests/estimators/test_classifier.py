@@ -14,7 +14,7 @@ from helpers.classifiers import EQUAL, ONES, RAGGED, STEPS, assert_same_model, r
 
 @pytest.fixture(scope="module")
 def per_sequence():
-    return tiny().fit(RAGGED, ONES)
+    return tiny(validation="half").fit(RAGGED, ONES)
 
 
 @pytest.fixture(scope="module")
@@ -102,20 +102,21 @@ def test_several_outputs():
 
 def test_several_outputs_a_sequence():
     y = np.random.default_rng(0).integers(0, 2, (10, 3))
-    model = tiny().fit(RAGGED, y[:, None, :])
+    model = tiny(validation="half").fit(RAGGED, y[:, None, :])
     decisions = model.decision_function(RAGGED)
     assert decisions.shape == (10, 3)
     np.testing.assert_array_equal(model.predict(RAGGED), decisions > 0)
     for phi, row in zip(model.transform(RAGGED), decisions, strict=True):
         np.testing.assert_array_equal(model.readout_.decide(phi[-1:])[0], row)
     assert model.score(RAGGED, y[:, None, :]) == (model.predict(RAGGED) == y).all(axis=1).mean()
-    assert_same_model(tiny().fit(RAGGED, [row[None] for row in y.astype(bool)]), model)
+    assert_same_model(tiny(validation="half").fit(RAGGED, [row[None] for row in y.astype(bool)]), model)
     cube = np.array([x[:1].repeat(3, axis=0) for x in RAGGED])
-    assert_same_model(tiny().fit(cube, y[:, None, :]), tiny().fit(list(cube), list(y[:, None, :])))
+    of_list = tiny(validation="half").fit(list(cube), list(y[:, None, :]))
+    assert_same_model(tiny(validation="half").fit(cube, y[:, None, :]), of_list)
     with pytest.raises(ValueError, match=r"y\[0\] has shape .* several targets for each sequence are y\[:, None, :\]"):
-        tiny().fit(RAGGED, np.tile(y, 3))
+        tiny(validation="half").fit(RAGGED, np.tile(y, 3))
     with pytest.raises(ValueError, match=r"10 sequences of 3 steps; several targets for each sequence are"):
-        tiny().fit(cube, y[:, :2])
+        tiny(validation="half").fit(cube, y[:, :2])
 
 
 @pytest.mark.parametrize(
@@ -276,7 +277,7 @@ def test_washout_counts_in_every_sequence(monkeypatch):
 
 
 def test_one_label_a_sequence_uses_the_last_steps(monkeypatch):
-    _, parts = train_and_validation(monkeypatch, tiny(), NUMBERED, [0, 1, 0, 1, 0])
+    _, parts = train_and_validation(monkeypatch, tiny(validation="half"), NUMBERED, [0, 1, 0, 1, 0])
     assert parts == [[3, 13], [23, 33, 43]]
 
 

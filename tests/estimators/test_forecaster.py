@@ -206,7 +206,7 @@ def test_a_stream_can_begin_again(alone):
     ("1.5", "y must be 1 finite number(s), got '1.5'"), (["1.5"], "y must be 1 finite number(s), got ['1.5']"),
     (b"1", "y must be 1 finite number(s), got b'1'"), (1j, "y must be 1 finite number(s), got 1j"),
     ([1j], "y must be 1 finite number(s), got [1j]"), (True, "y must be 1 finite number(s), got True"),
-    (np.False_, "y must be 1 finite number(s), got np.False_"), (10**400, "y must be 1 finite number(s), got 1000"),
+    (np.False_, "y must be 1 finite number(s), got False"), (10**400, "y must be 1 finite number(s), got 1000"),
     (10**5000, "y must be 1 finite number(s), got an integer of 16610 bits"),
     (np.datetime64(1, "s"), "y must be 1 finite number(s), got np.date"),
     (np.ma.array([1.0], mask=[1]), "y has masked values"),

@@ -30,7 +30,7 @@ def test_learned_attributes_are_read_only(estimator):
             setattr(model, name, before)
         with pytest.raises(AttributeError, match=message):
             delattr(model, name)
-        assert getattr(model, name) is before
+        np.testing.assert_equal(getattr(model, name), before)
 
 
 @of_all

@@ -149,7 +149,7 @@ def test_several_outputs_are_as_many_regressions():
 def test_several_values_a_sequence():
     X = [np.random.default_rng(k).normal(size=(3 + k % 4, 2)) for k in range(8)]
     y = np.array([[x[0, 0], x[-1, 1]] for x in X])
-    model = EvokeRegressor(n_cells=3, n_generations=2, subpopulation_size=4, n_trials=2, validation="half", random_state=0)
+    model = tiny()
     predicted = model.fit(X, y[:, None, :]).predict(X)
     assert predicted.shape == (8, 2)
     for phi, row in zip(model.transform(X), predicted, strict=True):

@@ -15,9 +15,9 @@ from oracle import pooled as oracle
 NO_BIAS = (0.0, 0.0, 0.0)
 POOL = ("last", "mean", "std", "max", "min", "positive", "change", "thirds")
 SETTINGS = {
-    "n_cells": 3, "n_generations": 2, "subpopulation_size": 10, "n_trials": 1, "readout": "lssvm", "C": "auto",
-    "gamma": "auto", "validation": "loo", "cell": "lstm", "gate_bias": NO_BIAS, "pool": POOL, "n_networks": 3, "differences": True, "scale": "standard",
-    "random_state": 0,
+    "n_cells": 3, "cell": "lstm", "gate_bias": NO_BIAS, "n_generations": 2, "subpopulation_size": 10, "n_trials": 1,
+    "readout": "lssvm", "C": "auto", "gamma": "auto", "validation": "loo", "pool": POOL, "n_networks": 3,
+    "differences": True, "scale": "standard", "random_state": 0,
 }  # fmt: skip
 
 
@@ -212,8 +212,8 @@ def test_what_parameters_cannot_be(estimator, setting, message):
 
 
 @pytest.mark.parametrize("setting", [
-    {"pool": ("mean",)}, {"n_networks": 2}, {"differences": True}, {"scale": "standard"}, {"C": "auto"},
-    {"gamma": "auto"}, {"readout": "ridge"},
+    {"pool": ("mean",)}, {"n_networks": 2}, {"differences": True}, {"scale": "standard"},
+    {"readout": "ridge"},
 ])  # fmt: skip
 @pytest.mark.parametrize("estimator", [EvokeClassifier, EvokeRegressor])
 def test_what_needs_leave_one_out(estimator, setting):
@@ -248,7 +248,8 @@ def test_a_stream_says_what_the_model_says_of_the_sequence_so_far(washout, diffe
     for t in range(washout, len(x)):
         np.testing.assert_array_equal(piecewise[t], model.decision_function([x[: t + 1]])[0])
     reader.reset()
-    np.testing.assert_array_equal(np.vstack([reader.transform(x[:3]), reader.transform(x[3:])]), model.transform([x])[0])
+    activations = np.vstack([reader.transform(x[:3]), reader.transform(x[3:])])
+    np.testing.assert_array_equal(activations, model.transform([x])[0])
     reader.reset()
     assert [reader.step(row) for row in x] == model.classes_[piecewise.argmax(axis=1)].tolist()
     regressor = EvokeRegressor(**(SETTINGS | {"pool": pool})).fit(X, VALUES)

@@ -175,7 +175,7 @@ def test_kernel_of_an_estimator(readout):
     model = EvokeClassifier(n_generations=1, subpopulation_size=8, readout=readout, random_state=0).fit(X, y)
     display = KernelMatrixDisplay.from_estimator(model, X)
     phi, fitted = np.concatenate(model.transform(X)), model.readout_
-    kernel = phi @ phi.T if readout == "pinv" else rbf_kernel(phi, gamma=model.gamma)
+    kernel = phi @ phi.T if readout == "pinv" else rbf_kernel(phi, gamma=model.readout_.gamma)
     np.testing.assert_allclose(display.matrix, kernel, rtol=1e-12, atol=1e-12)
     assert display.groups.tolist() == [4, 11, 21, 34]
     if readout == "pinv":

@@ -104,9 +104,11 @@ OWN = {
 
 
 def entries(docstring):
-    """The entries of a docstring by name: "type" and description, without the default."""
+    """The entries of a docstring by name: "type" and description, without the default and what "auto" stands for."""
     text = re.split(r"\n(?:See Also|References|Examples)\n", inspect.cleandoc(docstring))[0]
     found = re.findall(r"^([\w, ]+) : (.*)\n((?: {4}.*\n|\n(?= {4}))*)", text + "\n", re.MULTILINE)
+    found = [(name, kind.replace(' or "auto"', ""), re.sub(r'\n *"auto"[:,].*', "", body, flags=re.DOTALL))
+             for name, kind, body in found]  # fmt: skip
     return {name: (re.sub(r", default.*", "", kind), body.strip()) for name, kind, body in found}
 
 

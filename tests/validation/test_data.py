@@ -65,7 +65,7 @@ def test_rows(kind, what):
     )}  # fmt: skip
     assert len(said) == 1 and said == {refusal(lambda: make(EvokeRegressor).fit(rows, Y))}
     (found, text), = said
-    assert found is error and text.startswith(words)
+    assert issubclass(found, error) and text.startswith(words)
 
 
 BAD_WEIGHTS = {
@@ -77,7 +77,7 @@ BAD_WEIGHTS = {
     "number": (1.0, "has shape (), but X has 12 rows; each needs a weight"),
     "dict": ({}, "has shape (), but X has 12 rows; each needs a weight"),
     "zero": (np.zeros(12), "is zero for all of X"),
-    "text": (["a"] * 12, "must hold numbers, got dtype <U1: 'a' at index 0"),
+    "text": (["a"] * 12, "must hold numbers, got dtype <U1: 'a' at row 0"),
 }
 
 
@@ -89,7 +89,8 @@ def test_weights(kind, what):
     for call in (
         lambda: make(kind).fit(X, Y, sample_weight=weights), lambda: fitted.score(X, Y, sample_weight=weights)
     ):
-        assert refusal(call) == (ValueError, f"sample_weight {words}")
+        found, text = refusal(call)
+        assert issubclass(found, ValueError) and text == f"sample_weight {words}"
 
 
 OF_ANY = {
@@ -124,16 +125,16 @@ def test_labels(kind):
     for cases, call in (OF_ANY | TO_LEARN, make(kind).fit), (OF_ANY | TO_SCORE, fitted.score):
         for what, (labels, words) in cases.items():
             error, text = refusal(lambda call=call, labels=labels: call(X, labels))
-            assert error is ValueError and text.startswith(words), what
+            assert issubclass(error, ValueError) and text.startswith(words), (what, text)
 
 
 VALUES = {
     "None for all": ([None] * 12, "y contains NaN or infinity: y is None at row 0"),
     "infinity": (with_one(Y, 3, np.inf, float), "y contains NaN or infinity: y is inf at row 3"),
-    "dicts": ([{}] * 12, "y must hold real numbers: float() argument must be a string or a real number, not 'dict'"),
-    "text": (["a"] * 12, "y must hold real numbers, got dtype <U1"),
-    "dates": (Y.astype("M8[s]"), "y must hold real numbers, got dtype datetime64[s]"),
-    "complex": (Y + 1j, "y must hold real numbers, got dtype complex128"),
+    "dicts": ([{}] * 12, "y must hold numbers: float() argument must be a string or a real number, not 'dict'"),
+    "text": (["a"] * 12, "y must hold numbers, got dtype <U1"),
+    "dates": (Y.astype("M8[s]"), "y must hold numbers, got dtype datetime64[s]"),
+    "complex": (Y + 1j, "y is complex. Complex data not supported"),
 }
 
 
@@ -143,7 +144,7 @@ def test_values(kind):
     for what, (values, words) in (OF_ANY | VALUES).items():
         for call in make(kind).fit, fitted.score:
             error, text = refusal(lambda call=call, values=values: call(X, values))
-            assert error is ValueError and text.startswith(words), what
+            assert issubclass(error, ValueError) and text.startswith(words), (what, text)
 
 
 @pytest.mark.parametrize("kind", CLASSIFIERS)

@@ -108,13 +108,18 @@ NONSENSE = {
 }  # fmt: skip
 
 # Whether these can be depends on the data, which the message names as well.
-OF_DATA = {("class_weight", "dict"), ("washout", "beyond")}
+OF_DATA = {("class_weight", "dict"), ("washout", "beyond"), ("initial", "array")}
 
 # Parameters that may be more, or something else, than those of the same name elsewhere.
 OF_ANOTHER_KIND = {
     **dict.fromkeys([("SVC", "gamma"), ("SVR", "gamma"), ("LSSVC", "gamma"), ("LSSVR", "gamma")], "number or rule"),
     **dict.fromkeys([("SVMReadout", "kernel"), ("LSSVMReadout", "kernel")], "object"),
     ("ESP", "weight_range"): "number or list",
+    **{
+        (who, name): "auto too"
+        for who in ("EvokeClassifier", "EvokeRegressor")
+        for name in ("readout", "gamma", "C")
+    },
 }
 
 CASES = [(who, name, what) for who, (_, names) in TAKERS.items() for name in names for what in NONSENSE]

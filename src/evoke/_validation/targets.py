@@ -17,6 +17,11 @@ from evoke._validation.errors import shown
 __all__ = ["Where", "check_labels_to_score", "check_weights", "distinct_labels", "place_in_rows", "real_values"]
 
 Where = Callable[[NDArray[np.bool_]], str]
+Place = Callable[[tuple[int, ...]], str]
+
+
+def _row(index: tuple[int, ...]) -> str:
+    return f"row {index[0]}"
 
 
 def place_in_rows(values: NDArray[Any], name: str) -> Where:
@@ -66,14 +71,9 @@ def check_labels_to_score(labels: NDArray[Any], classes: NDArray[Any], where: Wh
         raise ValueError(f"y has labels of dtype {labels.dtype}, but the model has classes of dtype {classes.dtype}")
 
 
-def real_values(values: NDArray[Any], name: str, where: Where) -> FloatArray:
-    """The values, (n,) or (n, n_outputs), as finite numbers."""
-    if values.dtype.kind not in "biufO":
-        raise ValueError(f"{name} must hold real numbers, got dtype {values.dtype}")
-    try:
-        numbers = np.asarray(values, dtype=np.float64)
-    except (TypeError, ValueError, OverflowError) as error:
-        raise ValueError(f"{name} must hold real numbers: {error}") from None
+def real_values(values: NDArray[Any], name: str, where: Where, place: Place = _row) -> FloatArray:
+    """The values, (n,) or (n, n_outputs), as finite numbers; `place` says where one is that is no number."""
+    numbers = to_float(values, name, place)
     odd: NDArray[np.bool_] = ~np.isfinite(numbers)
     odd = odd if odd.ndim == 1 else np.asarray(odd.any(axis=1))
     if odd.any():
@@ -81,9 +81,9 @@ def real_values(values: NDArray[Any], name: str, where: Where) -> FloatArray:
     return numbers
 
 
-def check_weights(weights: NDArray[Any], name: str, of: str, where: Where) -> FloatArray:
+def check_weights(weights: NDArray[Any], name: str, of: str, where: Where, place: Place = _row) -> FloatArray:
     """Weights (n,) of the rows of what is called `of`: finite, not negative and not all zero."""
-    numbers = to_float(weights, name)
+    numbers = to_float(weights, name, place)
     odd = ~(np.isfinite(numbers) & (numbers >= 0.0))
     if odd.any():
         raise ValueError(f"{name} must be finite and not negative: {where(odd)}")

@@ -9,12 +9,13 @@ from types import MappingProxyType
 from sklearn.base import ClassifierMixin
 
 from evoke._validation.parameters import check_class_weight, is_text
+from evoke._validation.targets import check_labels_to_score
 from evoke.estimators.base import learned
 from evoke.estimators.fitted import ClassifierModel
 from evoke.estimators.sequence import POOL, Given, SequenceEstimator
 from evoke.estimators.split import Data, Split, divide, rows_after_washout
 from evoke.estimators.streams import ClassifierStream
-from evoke.estimators.targets import Labels, check_labels_to_score
+from evoke.estimators.targets import Labels, where
 from evoke.metrics import accuracy
 from evoke.persistence.model import savable
 from evoke.sequences.prefixes import share_prefixes
@@ -369,7 +370,7 @@ class EvokeClassifier(ClassifierMixin, SequenceEstimator):
             From 0 to 1.
         """
         predicted, true = self._predicted_and_true(X, y, lengths, sample_weight)
-        check_labels_to_score(true.y, true.X, self.classes_)
+        check_labels_to_score(true.y.values, self.classes_, partial(where, true.y, true.X))
         right = predicted == true.y.values
         return accuracy(right.all(axis=1) if right.ndim == 2 else right, true.y.weights)
 

@@ -100,7 +100,6 @@ class SequenceEstimator(BaseEvoke, auto_wrap_output_keys=None):  # type: ignore[
         needs_it = {
             "pool": check_pool(self.pool, pooled.STATISTICS) != ("last",), "n_networks": self.n_networks > 1,
             "differences": bool(self.differences), "scale": self.scale is not None, "readout": self.readout == "ridge",
-            "C": is_text(self.C, "auto"), "gamma": is_text(self.gamma, "auto"),
         }  # fmt: skip
         for name, needs in needs_it.items():
             if needs:
@@ -168,10 +167,12 @@ class SequenceEstimator(BaseEvoke, auto_wrap_output_keys=None):  # type: ignore[
         """Whether sequences are left out one by one, and their activations pooled."""
         if is_text(self.validation, "loo"):
             return True
-        return (
-            per_sequence and held_out is None and is_text(self.validation, "auto") and is_text(self.solver, "auto")
-            and self.readout in ("auto", "lssvm", "ridge") and self.kernel in loo.KERNELS
-        )  # fmt: skip
+        if not per_sequence or held_out is not None:
+            return False
+        can = {
+            "validation": ("auto",), "solver": ("auto",), "readout": ("auto", "lssvm", "ridge"), "kernel": loo.KERNELS,
+        }  # fmt: skip
+        return all(any(is_text(getattr(self, name), text) for text in texts) for name, texts in can.items())
 
     @contextmanager
     def _fitting(self, given: Given) -> Iterator[Any]:
@@ -185,6 +186,7 @@ class SequenceEstimator(BaseEvoke, auto_wrap_output_keys=None):  # type: ignore[
         finally:
             if (model := vars(settled).get("fitted_")) is not before:
                 self.fitted_ = model
+                del self.n_features_in_, self.feature_names_in_  # what was noted before
 
     def _apply(self, answer: Callable[[Any, FloatArray], NDArray[Any]], X, lengths):
         """What `answer` makes of the model and its decision values, in the structure of X or one per sequence."""

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from evoke._validation.arrays import FloatArray, is_text, missing, to_array, to_float
+from evoke._validation import targets
+from evoke._validation.arrays import FloatArray, to_array
+from evoke._validation.targets import distinct_labels
 from evoke.sequences.containers import Sequences, Targets, as_targets
 from evoke.svm._weights import class_weights
 
-__all__ = ["Labels", "check_labels_to_score", "encode_values", "real_values", "with_weights"]
+__all__ = ["Labels", "encode_values", "real_values", "where", "with_weights"]
 
 
 class Labels:
@@ -28,34 +31,10 @@ class Labels:
 
     def __init__(self, y: Targets, X: Sequences):
         self.multilabel = y.values.ndim == 2
-        self.classes = np.arange(y.values.shape[1]) if self.multilabel else self._distinct(y, X)
-
-    @staticmethod
-    def _distinct(y: Targets, X: Sequences) -> NDArray[Any]:
-        values = y.values
-        kind = values.dtype.kind
-        if kind not in "biufUSTO":
-            raise ValueError(f"y holds labels of dtype {values.dtype}; they must be numbers, strings or booleans")
-        odd = missing(values)
-        if kind in "TO" and odd.any():
-            raise ValueError(f"y has missing labels: {where(y, X, odd)}")
-        try:
-            classes = np.unique(values)
-        except TypeError as error:
-            raise ValueError(f"y mixes labels that have no order: {error}") from None
-        if kind == "f":
-            odd |= np.isinf(values)
-        if odd.any():
-            raise ValueError(f"y contains NaN or infinity: {where(y, X, odd)}")
-        if kind == "O" and not (classes[:-1] < classes[1:]).all():
-            raise ValueError(f"y has labels that have no order, such as {values[0]!r}")
-        if kind == "f" and (classes % 1 != 0).any() and len(classes) > max(2, len(values) // 2):
-            raise ValueError(
-                "Unknown label type: continuous. y holds fractions that hardly repeat, which is a regression target"
-            )
-        if len(classes) < 2:
-            raise ValueError(f"y has 1 class, {classes.tolist()[0]!r}; at least two are needed")
-        return classes
+        if self.multilabel:
+            self.classes = np.arange(y.values.shape[1])
+        else:
+            self.classes = distinct_labels(y.values, "y", partial(where, y, X))
 
     def encode(self, y: Targets, X: Sequences, name: str = "y") -> FloatArray:
         """Targets (n_rows, n_outputs) of +-1; a label a sequence holds for all its rows."""
@@ -114,24 +93,14 @@ class Labels:
         ]
 
 
-def check_labels_to_score(y: Targets, X: Sequences, classes: NDArray[Any]) -> None:
-    """Refuse labels that are missing, or of another kind than the classes: all would count as wrong."""
-    odd = missing(y.values)
-    odd = odd if odd.ndim == 1 else np.asarray(odd.any(axis=1))
-    if odd.any():
-        raise ValueError(f"y contains NaN: {where(y, X, odd)}")
-    if object not in (y.values.dtype, classes.dtype) and is_text(y.values) != is_text(classes):
-        raise ValueError(f"y has labels of dtype {y.values.dtype}, but the model has classes of dtype {classes.dtype}")
-
-
 def where(y: Targets, X: Sequences, chosen: NDArray[np.bool_], name: str = "y") -> str:
     """The first of the chosen targets and where the user finds it."""
     k = int(np.argmax(chosen))
-    sequence, step = _place(y, X, k, name)
+    sequence, step = _where(y, X, k, name)
     return f"{sequence} is {y.values[k]}{f' at {step}' if step else ''}"
 
 
-def _place(y: Targets, X: Sequences, k: int, name: str) -> tuple[str, str]:
+def _where(y: Targets, X: Sequences, k: int, name: str) -> tuple[str, str]:
     """Where the user finds target k: in which sequence, and at which step unless it is that of a whole sequence."""
     if y.per_sequence:
         return f"{name}[{k}]", ""
@@ -141,14 +110,10 @@ def _place(y: Targets, X: Sequences, k: int, name: str) -> tuple[str, str]:
     return f"{name}[{i}]", f"step {k - X.offsets[i]}"
 
 
-def _to_float(y: Targets, X: Sequences, name: str) -> FloatArray:
-    """The targets as numbers, or an error that says where one of them is not."""
-
-    def place(index: tuple[int, ...]) -> str:
-        sequence, step = _place(y, X, index[0], name)
-        return ", ".join(part for part in (sequence if sequence != name else "", step) if part)
-
-    return to_float(y.values, name, place)
+def _place(y: Targets, X: Sequences, name: str, index: tuple[int, ...]) -> str:
+    """Where a target is that is no number."""
+    sequence, step = _where(y, X, index[0], name)
+    return ", ".join(part for part in (sequence if sequence != name else "", step) if part)
 
 
 def encode_values(y: Targets, X: Sequences, name: str = "y") -> FloatArray:
@@ -160,12 +125,7 @@ def encode_values(y: Targets, X: Sequences, name: str = "y") -> FloatArray:
 
 def real_values(y: Targets, X: Sequences, name: str = "y") -> FloatArray:
     """The targets as finite numbers."""
-    values = _to_float(y, X, name)
-    odd: NDArray[np.bool_] = ~np.isfinite(values)
-    odd = odd if odd.ndim == 1 else np.asarray(odd.any(axis=1))
-    if odd.any():
-        raise ValueError(f"{name} contains NaN or infinity: {where(y, X, odd, name)}")
-    return values
+    return targets.real_values(y.values, name, partial(where, y, X, name=name), partial(_place, y, X, name))
 
 
 def with_weights(
@@ -193,10 +153,7 @@ def with_weights(
         raise ValueError(f"{name} has {given.values.shape[1]} columns, but a step has one weight for all its outputs")
     if y.per_sequence and not given.per_sequence:
         raise ValueError(f"{name} has one weight a step, but y has one target a sequence")
-    weights = _to_float(given, X, name)
-    odd = ~(np.isfinite(weights) & (weights >= 0.0))
-    if odd.any():
-        raise ValueError(f"{name} must be finite and not negative: {where(given, X, odd, name)}")
-    if not weights.any():
-        raise ValueError(f"{name} is zero for all of {of}")
+    weights = targets.check_weights(
+        given.values, name, of, partial(where, given, X, name=name), partial(_place, given, X, name)
+    )
     return replace(y, weights=np.repeat(weights, X.lengths) if given.per_sequence and not y.per_sequence else weights)
