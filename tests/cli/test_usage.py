@@ -53,7 +53,7 @@ def test_columns_that_are_refused(here, data, tmp_path, options, words):
     ("--target side -p n_cells=1e1", ["got 10.0"]), ("--target side -p C=NaN", ["got nan"]),
     ("--target side -p C=", ["got ''"]), ("--target side -p gate_bias=[1,2]", ["got [1, 2]"]),
     ("--target side -p kernel=rbff", ["kernel must be one of"]),
-    ("--target side -p C=" + "[" * 5000, ["C must be a positive finite number"]),
+    ("--target side -p C=" + "[" * 5000, ["C must be 'auto' or a positive finite number"]),
 ])  # fmt: skip
 def test_wrong_usage_of_fit(here, data, tmp_path, options, words):
     done = here("fit", data, *options.split(), "-o", tmp_path / "a.evk")
@@ -80,7 +80,9 @@ def test_a_target_that_a_sequence_repeats_is_noted(here, data, tmp_path):
     assert "--per-sequence" in done.stderr
 
 
-@pytest.mark.parametrize("options", [[], ["--sequence", "k"], ["--sequence", "k", "--per-sequence"]])
+@pytest.mark.parametrize(
+    "options", [[], ["--sequence", "k"], ["--sequence", "k", "--per-sequence", "-p", "validation=half"]]
+)
 def test_labels_that_are_only_held_out_are_warned_of(here, tmp_path, options):
     for labels, noted in [("aabb", True), ("abab", False)]:
         rows = [f"{k},{label},{k % 2}" for k, label in enumerate(labels) for _ in range(3 if options else 1)]

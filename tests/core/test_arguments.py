@@ -232,7 +232,7 @@ def test_a_queue_for_other_networks():
 def test_names():
     with pytest.raises(ParameterError, match=r"objective must be one of \('count', 'hinge', 'squared'\), got 'nope'"):
         evaluated(objective=Objective("nope"))
-    with pytest.raises(ParameterError, match=r"readout must be one of \('svm', 'lssvm', 'pinv'\), got 'nope'"):
+    with pytest.raises(ValueError, match="the core cannot train the readout 'nope'"):
         fit_readout(np.eye(4), np.ones((1, 4)), np.ones(4), SimpleNamespace(name="nope"))
     with pytest.raises(ParameterError, match=r"pool must be one of \('last', .*\), got 'median'"):
         pooled.pooled(MANY, ROWS, np.array([0, 6]), ("mean", "median"))

@@ -71,7 +71,7 @@ def test_scores_of_machines(machine):
     expected = r2_score(y, machine.predict(rows), sample_weight=weights)
     assert machine.score(rows, y, sample_weight=weights) == pytest.approx(expected)
     assert machine.score(rows, y * 1e300) == pytest.approx(1 - ((y**2).sum() / ((y - y.mean()) ** 2).sum()))
-    with pytest.raises(ValueError, match=r"y has shape \(24,\), but the predictions have shape \(25,\)"):
+    with pytest.raises(ValueError, match=r"y has shape \(24,\), but X has 25 rows; each needs a target"):
         machine.score(rows, y[:-1])
     with pytest.raises(ValueError, match="y contains NaN"):
         machine.score(rows, np.where(y > 0, np.nan, y))
