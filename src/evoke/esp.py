@@ -16,6 +16,7 @@ from evoke._validation.parameters import (
     check_real,
     is_sequence,
 )
+from evoke.hall_of_fame import HallOfFame
 from evoke.persistence.values import register
 
 # Numbers in the genomes of a generation, which `ask` gives in one piece: 16 GiB.
@@ -171,7 +172,6 @@ class ESP:
 
         self._entropy = _check_entropy(random_state)
         self.n_networks = self.subpopulation_size * self.n_trials
-        self.best_fitness = np.inf
         self.generation = 0
         self.stagnation = 0
         self.bursts = []
@@ -179,10 +179,12 @@ class ESP:
             initial = [self._draw(initial, i) for i in range(len(self.lengths))]
         self.subpopulations = _check_initial(initial, self.lengths, self.subpopulation_size)
         self._assembly = None  # set between ask and tell
-        self._best = None  # the best-ever network: one chromosome of each subpopulation
-        # the best networks, their chromosomes end to end, with their fitness; only where there are to be several
-        self._hall = np.empty((0, sum(self.lengths)))
-        self._hall_fitness = np.empty(0)
+        self._hall = HallOfFame(self.lengths, self.n_best)
+
+    @property
+    def best_fitness(self):
+        """Lowest fitness so far; inf until there was a finite one."""
+        return self._hall.best_fitness
 
     @property
     def best(self):
@@ -190,7 +192,7 @@ class ESP:
 
         An array of shape (n_subpopulations, length) if all lengths are equal, else a list of arrays (length_i,).
         """
-        return None if self._best is None else self._joined([chromosome.copy() for chromosome in self._best])
+        return self._joined(self._hall.chromosomes(0)) if len(self._hall) else None
 
     @property
     def hall(self):
@@ -198,17 +200,12 @@ class ESP:
 
         Of networks that have more than half of their chromosomes in common only the best is in it.
         """
-        if self.n_best == 1:
-            return [] if self._best is None else [self.best]
-        ends = np.cumsum(self.lengths)[:-1]
-        return [self._joined([chromosome.copy() for chromosome in np.split(genome, ends)]) for genome in self._hall]
+        return [self._joined(self._hall.chromosomes(k)) for k in range(len(self._hall))]
 
     @property
     def hall_fitness(self):
         """Fitness of the networks in `hall`."""
-        if self.n_best == 1:
-            return [] if self._best is None else [self.best_fitness]
-        return self._hall_fitness.tolist()
+        return self._hall.fitness.tolist()
 
     @property
     def n_evaluations(self):
@@ -228,9 +225,8 @@ class ESP:
         """
         if self._assembly is None:
             self._assembly = self._assemble()
-        members = self._assembly.reshape(len(self.lengths), self.n_networks)
         return self._joined(
-            [chromosomes[index] for chromosomes, index in zip(self.subpopulations, members, strict=True)]
+            [chromosomes[index] for chromosomes, index in zip(self.subpopulations, self._members(), strict=True)]
         )
 
     def tell(self, fitness):
@@ -254,11 +250,11 @@ class ESP:
         fitness = to_float(fitness, "fitness").copy()
         fitness[np.isnan(fitness)] = np.inf
 
-        self._remember(fitness)
-        if self.n_best > 1:
-            self._enter(fitness)
+        before = self.best_fitness
+        self._hall.enter(fitness, self._members(), self.subpopulations)
+        self.stagnation = 0 if self.best_fitness < before else self.stagnation + 1
         patience = self.burst_patience
-        if patience is not None and self.stagnation >= patience and self._best is not None:
+        if patience is not None and self.stagnation >= patience and len(self._hall):
             self._burst()
         else:
             self._select(self._scores(fitness))
@@ -280,23 +276,14 @@ class ESP:
         ValueError
             If there is no best network, or `fitness` has another shape than the hall.
         """
-        if self._best is None:
+        if len(self._hall) == 0:
             raise ValueError("judge_best_anew was called, but no network has had a fitness below infinity")
         if self.n_best == 1:
-            fitness = check_real("fitness", fitness)
-            self.best_fitness = fitness if fitness < np.inf else np.inf
-            if self.best_fitness == np.inf:
-                self._best = None
-            return
-        fitness = to_float(to_real(fitness, "fitness"), "fitness")
-        check_shape(fitness, "fitness", (len(self._hall),))
-        order = np.argsort(fitness, kind="stable")
-        order = order[fitness[order] < np.inf]
-        self._hall, self._hall_fitness = self._hall[order], fitness[order]
-        self.best_fitness, self._best = np.inf, None
-        if len(order) > 0:
-            self.best_fitness = float(self._hall_fitness[0])
-            self._best = np.split(self._hall[0].copy(), np.cumsum(self.lengths)[:-1])
+            fitness = np.array([check_real("fitness", fitness)])
+        else:
+            fitness = to_float(to_real(fitness, "fitness"), "fitness")
+            check_shape(fitness, "fitness", (len(self._hall),))
+        self._hall.judge_anew(fitness)
 
     def state_dict(self):
         """Everything that is needed to continue, bit for bit, also between `ask` and `tell`.
@@ -316,8 +303,10 @@ class ESP:
             "stagnation": self.stagnation,
             "bursts": np.array(self.bursts, dtype=np.int64),
             "best_fitness": self.best_fitness,
-            "best": np.concatenate(self._best or [np.empty(0)]),
-            **({} if self.n_best == 1 else {"hall": self._hall.ravel(), "hall_fitness": self._hall_fitness.copy()}),
+            "best": self._hall.genomes[:1].flatten(),
+            **({} if self.n_best == 1 else {
+                "hall": self._hall.genomes.flatten(), "hall_fitness": self._hall.fitness.copy(),
+            }),
             "weights": np.concatenate([chromosomes.ravel() for chromosomes in self.subpopulations]),
         }
 
@@ -345,22 +334,27 @@ class ESP:
             if given.dtype.kind == "b" or not np.array_equal(given, value):
                 raise ValueError(f"state[{name!r}] is {shown(state[name])}, but this object has {shown(value)}")
 
-        n_best = sum(self.lengths)
+        n_weights = sum(self.lengths)
         best_fitness = to_real(state["best_fitness"], "state['best_fitness']", "iuf")
         check_shape(best_fitness, "state['best_fitness']", ())
         best_fitness = float(best_fitness)
         if np.isnan(best_fitness):
             raise ValueError("state['best_fitness'] must not be NaN")
         arrays = {}
-        sizes = {"weights": n_best * self.subpopulation_size, "best": n_best if best_fitness < np.inf else 0}
+        sizes = {"weights": n_weights * self.subpopulation_size, "best": n_weights if best_fitness < np.inf else 0}
         if self.n_best > 1:
             n_hall = min(np.size(state["hall_fitness"]), self.n_best)
-            sizes |= {"hall": n_hall * n_best, "hall_fitness": n_hall}
+            sizes |= {"hall": n_hall * n_weights, "hall_fitness": n_hall}
         for name, size in sizes.items():
             arrays[name] = to_real(state[name], f"state[{name!r}]", "iuf")
             check_shape(arrays[name], f"state[{name!r}]", (size,))
             if not np.isfinite(arrays[name]).all():
                 raise not_finite(arrays[name], f"state[{name!r}]")
+        if self.n_best == 1:
+            kept = np.array([best_fitness]) if best_fitness < np.inf else np.empty(0)
+            arrays |= {"hall": arrays["best"], "hall_fitness": kept}
+        elif [*arrays["hall_fitness"][:1]] != [best_fitness] * (best_fitness < np.inf):
+            raise ValueError("state['best_fitness'] must be the first of state['hall_fitness']")
         arrays["bursts"] = to_real(state["bursts"], "state['bursts']", "iu")
         check_dimensions(arrays["bursts"], "state['bursts']", (1,))
         counts = {}
@@ -377,16 +371,13 @@ class ESP:
         self.generation = counts["generation"]
         self.stagnation = counts["stagnation"]
         self.bursts = arrays["bursts"].tolist()
-        best, weights = (np.array(arrays[name], dtype=np.float64) for name in ("best", "weights"))
-        self.best_fitness = best_fitness
-        if self.n_best > 1:
-            self._hall = np.array(arrays["hall"], dtype=np.float64).reshape(-1, n_best)
-            self._hall_fitness = np.array(arrays["hall_fitness"], dtype=np.float64)
-        ends = np.cumsum(self.lengths)
-        self._best = np.split(best, ends[:-1]) if best.size else None
+        self._hall = HallOfFame(self.lengths, self.n_best)
+        self._hall.genomes = np.array(arrays["hall"], dtype=np.float64).reshape(-1, n_weights)
+        self._hall.fitness = np.array(arrays["hall_fitness"], dtype=np.float64)
+        weights = np.array(arrays["weights"], dtype=np.float64)
         self.subpopulations = [
             part.reshape(self.subpopulation_size, -1)
-            for part in np.split(weights, ends[:-1] * self.subpopulation_size)
+            for part in np.split(weights, np.cumsum(self.lengths)[:-1] * self.subpopulation_size)
         ]
         self._assembly = self._assemble() if counts["asked"] else None
 
@@ -417,45 +408,16 @@ class ESP:
         """Arrays (..., length_i) of all subpopulations as one array (..., n_subpopulations, length) if they fit."""
         return np.stack(chromosomes, axis=-2) if len(set(self.lengths)) == 1 else chromosomes
 
+    def _members(self):
+        """Indices (n_subpopulations, n_networks) of the chromosomes of the networks."""
+        return self._assembly.reshape(len(self.lengths), self.n_networks)
+
     def _assemble(self):
         """Indices (n_subpopulations, n_trials, subpopulation_size) of the chromosomes in each round's networks."""
         unshuffled = np.tile(np.arange(self.subpopulation_size), (self.n_trials, 1))
         return np.stack(
             [Generator(self._stream(_ASSEMBLY, i)).permuted(unshuffled, axis=1) for i in range(len(self.lengths))]
         )
-
-    def _remember(self, fitness):
-        """Keep the best network if it is strictly better than all before it."""
-        winner = np.argmin(fitness)
-        if fitness[winner] < self.best_fitness:
-            members = self._assembly.reshape(len(self.lengths), self.n_networks)[:, winner]
-            self.best_fitness = float(fitness[winner])
-            self._best = [chromosomes[k].copy() for chromosomes, k in zip(self.subpopulations, members, strict=True)]
-            self.stagnation = 0
-        else:
-            self.stagnation += 1
-
-    def _enter(self, fitness):
-        """Let networks into the hall of fame: one is in it unless a better one is like it."""
-        members = self._assembly.reshape(len(self.lengths), self.n_networks)
-        order = np.argsort(fitness, kind="stable")
-        newcomers = order[: np.count_nonzero(fitness < np.inf)]
-        if len(self._hall) == self.n_best:
-            newcomers = newcomers[fitness[newcomers] < self._hall_fitness[-1]]
-        genomes = np.concatenate(
-            [chromosomes[members[i, newcomers]] for i, chromosomes in enumerate(self.subpopulations)], axis=1
-        )
-        genomes = np.concatenate([self._hall, genomes])
-        ranked = np.concatenate([self._hall_fitness, fitness[newcomers]])
-        begins = np.cumsum((0, *self.lengths[:-1]))
-        hall = []
-        for k in np.argsort(ranked, kind="stable"):
-            if len(hall) == self.n_best:
-                break
-            same = np.logical_and.reduceat(genomes[hall] == genomes[k], begins, axis=1)
-            if not (2 * np.count_nonzero(same, axis=1) > len(self.lengths)).any():
-                hall.append(k)
-        self._hall, self._hall_fitness = genomes[hall], ranked[hall]
 
     def _scores(self, fitness):
         """Scores (n_subpopulations, subpopulation_size) of the chromosomes."""
@@ -475,7 +437,7 @@ class ESP:
             chromosomes[rank[-quarter:]] = copies
 
     def _burst(self):
-        for i, (chromosomes, centre) in enumerate(zip(self.subpopulations, self._best, strict=True)):
+        for i, (chromosomes, centre) in enumerate(zip(self.subpopulations, self._hall.chromosomes(0), strict=True)):
             chromosomes[:] = centre
             add_cauchy(chromosomes[1:], self.burst_scale, self._stream(_BURST, i))
         self.bursts.append(self.generation)

@@ -18,6 +18,7 @@ from evoke.evolution.evaluation import evaluate
 from evoke.evolution.problem import Objective, Problem, merge_points
 from evoke.evolution.run import Run, tell
 from evoke.evolution.workers import slices
+from evoke.hall_of_fame import HallOfFame
 from evoke.readouts import SVMReadout
 from evoke.sequences.containers import as_sequences
 from evoke.sequences.prefixes import share_prefixes
@@ -212,18 +213,18 @@ def test_what_ends_a_worker_stops_the_others(problem, monkeypatch, n_jobs, kind)
     np.testing.assert_array_equal(esp.state_dict()["weights"], before)
 
 
-@pytest.mark.parametrize("place", ["_remember", "_scores", "_select"])
-def test_an_interrupt_while_the_next_generation_is_made_undoes_it(problem, monkeypatch, place):
+@pytest.mark.parametrize(("owner", "place"), [(HallOfFame, "enter"), (ESP, "_scores"), (ESP, "_select")])
+def test_an_interrupt_while_the_next_generation_is_made_undoes_it(problem, monkeypatch, owner, place):
     esp, history = engine(), []
     evolve(problem, esp, 2, history=history)
-    whole = getattr(ESP, place)
+    whole = getattr(owner, place)
 
     def interrupted(self, *arguments):
         whole(self, *arguments)
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(ESP, place, interrupted)
+        patch.setattr(owner, place, interrupted)
         with pytest.raises(KeyboardInterrupt):
             evolve(problem, esp, 3, history=history)
     assert len(history) == esp.generation == 2

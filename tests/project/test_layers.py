@@ -15,7 +15,7 @@ PACKAGE = ROOT / "src" / "evoke"
 # Rooms from the ground up: a room imports from the floors below it, and within itself.
 FLOORS = [
     {"_validation", "_version", "metrics"},
-    {"_core", "exceptions"},
+    {"_core", "exceptions", "hall_of_fame"},
     {"persistence", "sequences"},
     {"esp", "lstm", "svm", "tasks"},
     {"config", "readouts"},

@@ -5,9 +5,10 @@ from libc.stdint cimport int64_t
 
 import numpy as np
 
+from evoke._core.blocks cimport Blocks
 from evoke._core.dispatch cimport LANES, aligned, evk_columns, functions, whole_packs
 from evoke._core.free_run cimport Feedback
-from evoke._core.loss cimport Loss, check_errors, error, make_loss
+from evoke._core.loss cimport Loss, error, make_loss
 from evoke._core.lstm cimport Block, Network, Segments, make_segments
 from evoke._core.readout cimport Fitted, Points, Trainer, make_points
 
@@ -75,17 +76,13 @@ def evaluate(Network networks not None, segments not None, train not None, valid
     networks.check_inputs(x.shape[1])
     cdef Trainer trainer = Trainer(readout, train.rows, train.weights, train.targets, x.shape[0], n_cells)
     cdef size_t n_outputs = trainer.n_outputs
-    cdef int64_t[::1] stop
-    if queue is not None:
-        stop = queue.stop
-        trainer.poll.data = &stop[0]
+    cdef Blocks blocks = Blocks(n_networks, queue)
+    cdef double[:, ::1] out = blocks.out
+    trainer.poll.data = blocks.stop
     cdef Loss loss = make_loss(objective, n_outputs)
     cdef Points held_out = make_points(validation.rows, validation.weights, validation.targets, x.shape[0])
     if <size_t>validation.targets.shape[0] != n_outputs:
         raise ValueError(f"validation has {validation.targets.shape[0]} outputs, but train has {n_outputs}")
-    result = np.full((n_networks, 4), np.nan) if queue is None else queue.errors
-    cdef double[:, ::1] out = result
-    check_errors(out, n_networks)
     cdef Segments paths = make_segments(table, x.shape[0])
     cdef Block block = Block(networks, x.shape[0], paths.n_slots)
     cdef double *phi = <double *>block.phi
@@ -107,25 +104,16 @@ def evaluate(Network networks not None, segments not None, train not None, valid
     validation_points.x, validation_points.n = &validation_columns[0], held_out.n
     validation_points.d, validation_points.ld = n_cells, held_out.ld
 
-    cdef Py_ssize_t first = 0, end = 0, here, lane, k
+    cdef Py_ssize_t first, lane, k
     cdef size_t point
-    cdef bint finite, shared = queue is not None, runs_free = free is not None
+    cdef bint finite, runs_free = free is not None
     cdef bint costly = (train_ld + held_out.ld) * train_ld * n_outputs > COSTLY
-    while True:
-        if queue is None:
-            first, end = end, min(end + LANES, n_networks)
-        else:
-            taken = queue.next_block()
-            first, end = taken.start, taken.stop
-        here = end - first
-        if here == 0:
-            return result
-        # once per block while networks take microseconds: two threads that ask for the interpreter more often wait
-        PyErr_CheckSignals()
+    while blocks.next():
+        first = blocks.first
         with nogil:
-            block.load(&genomes[first, 0, 0], here)
+            block.load(&genomes[first, 0, 0], blocks.n)
             block.run(&x[0, 0], &paths)
-            for lane in range(here):
+            for lane in range(blocks.n):
                 if costly:
                     with gil:
                         PyErr_CheckSignals()
@@ -133,7 +121,7 @@ def evaluate(Network networks not None, segments not None, train not None, valid
                 fitted[lane].failed = not trainer.fit(&columns[lane * n_cells * train_ld],
                                                       &coef[lane * n_outputs * sv_ld], &bias[lane * n_outputs],
                                                       &decisions[0], &fitted[lane].machine)
-                if shared and stop[0] != 0:
+                if blocks.stopped():
                     break
                 out[first + lane, 0] = error(&loss, loss.objective, &trainer.train, &decisions[0])
                 out[first + lane, 2] = error(&loss, 0, &trainer.train, &decisions[0])
@@ -141,8 +129,8 @@ def evaluate(Network networks not None, segments not None, train not None, valid
                     gather(&held_out, phi, n_cells, lane, &validation_columns[0])
                     functions.decide_columns(&fitted[lane].machine, &validation_points, &row[0],
                                              &validation_decisions[lane * n_outputs * held_out.ld], &trainer.poll)
-        if shared and stop[0] != 0:
-            return result
+        if blocks.stopped():
+            break
         with nogil:
             if runs_free:
                 point = 0
@@ -150,7 +138,7 @@ def evaluate(Network networks not None, segments not None, train not None, valid
                     feedback.run(block, &x[0, 0], &paths, &stretches[k, 0], fitted, &validation_decisions[point],
                                  held_out.ld)
                     point += stretches[k, 2] - stretches[k, 1]
-            for lane in range(here):
+            for lane in range(blocks.n):
                 out[first + lane, 1] = error(&loss, loss.objective, &held_out,
                                              &validation_decisions[lane * n_outputs * held_out.ld])
                 out[first + lane, 3] = error(&loss, 0, &held_out, &validation_decisions[lane * n_outputs * held_out.ld])
@@ -160,3 +148,4 @@ def evaluate(Network networks not None, segments not None, train not None, valid
                 if not finite:
                     for k in range(4):
                         out[first + lane, k] = INFINITY
+    return blocks.errors

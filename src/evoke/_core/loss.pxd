@@ -10,4 +10,3 @@ cdef struct Loss:
 
 cdef Loss make_loss(objective, size_t n_outputs) except *
 cdef double error(const Loss *loss, int objective, const Points *points, const double *decisions) noexcept nogil
-cdef int check_errors(const double[:, ::1] errors, Py_ssize_t n_networks) except -1

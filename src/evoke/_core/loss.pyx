@@ -55,11 +55,3 @@ cdef double error(const Loss *loss, int objective, const Points *points, const d
             sum_of_row += points.weights[p] * value
         total += sum_of_row
     return total
-
-
-cdef int check_errors(const double[:, ::1] errors, Py_ssize_t n_networks) except -1:
-    """That a queue has room for what is found of so many networks."""
-    if errors.shape[0] != n_networks or errors.shape[1] != 4:
-        shape = errors.shape[0], errors.shape[1]
-        raise ValueError(f"errors of the queue must have shape {(n_networks, 4)}, got {shape}")
-    return 0

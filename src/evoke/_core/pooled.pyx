@@ -6,6 +6,7 @@ from libc.string cimport memcpy, memset
 
 import numpy as np
 
+from evoke._core.blocks cimport Blocks
 from evoke._core.dispatch cimport (
     EVK_CHANGE,
     EVK_LAST,
@@ -24,7 +25,6 @@ from evoke._core.dispatch cimport (
     whole_packs,
 )
 from evoke._core.loo cimport Grid
-from evoke._core.loss cimport check_errors
 from evoke._core.lstm cimport Block, Network, check_offsets, check_signals, step_cells, step_networks
 from evoke._validation.parameters import check_choice
 
@@ -245,34 +245,22 @@ def evaluate(Network networks not None, sequences not None, pool not None, point
     )
     cdef size_t ld = grid.loo.ld
     cdef double[::1] columns = np.zeros(LANES * pooler.n_features * ld)
-    cdef int64_t[::1] stop
-    if queue is not None:
-        stop = queue.stop
-        grid.poll.data = &stop[0]
-    result = np.full((n_networks, 4), np.nan) if queue is None else queue.errors
-    cdef double[:, ::1] out = result
-    check_errors(out, n_networks)
-    cdef Py_ssize_t first = 0, end = 0, here, lane
-    cdef bint shared = queue is not None
-    while True:
-        if queue is None:
-            first, end = end, min(end + LANES, n_networks)
-        else:
-            taken = queue.next_block()
-            first, end = taken.start, taken.stop
-        here = end - first
-        if here == 0:
-            return result
-        PyErr_CheckSignals()
+    cdef Blocks blocks = Blocks(n_networks, queue)
+    cdef double[:, ::1] out = blocks.out
+    grid.poll.data = blocks.stop
+    cdef Py_ssize_t first, lane
+    while blocks.next():
+        first = blocks.first
         with nogil:
-            pooler.block.load(&genomes[first, 0, 0], here)
+            pooler.block.load(&genomes[first, 0, 0], blocks.n)
             pooler.read(&x[0, 0], offsets, &columns[0], ld)
-            for lane in range(here):
+            for lane in range(blocks.n):
                 check_signals()
                 grid.search(&columns[<size_t>lane * pooler.n_features * ld], False)
-                if shared and stop[0] != 0:
+                if blocks.stopped():
                     break
                 out[first + lane, 0] = out[first + lane, 2] = 0.0 if grid.best.error < INFINITY else INFINITY
                 out[first + lane, 1], out[first + lane, 3] = grid.best.error, grid.best.wrong
-        if shared and stop[0] != 0:
-            return result
+        if blocks.stopped():
+            break
+    return blocks.errors

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from evoke._validation.errors import ParameterError, shown
 
 __all__ = [
-    "EXACT", "FloatArray", "IntArray", "check_dimensions", "check_not_empty", "check_shape", "is_text", "missing",
+    "EXACT", "FloatArray", "IntArray", "check_dimensions", "check_not_empty", "check_shape", "holds_text", "missing",
     "not_finite", "shape_of", "to_array", "to_finite", "to_finite_rows", "to_float", "to_real", "to_targets",
 ]  # fmt: skip
 
@@ -149,7 +149,7 @@ def shape_of(array: NDArray[Any], value: Any) -> str:
     return f"{type(value).__name__} {shown(value)}"
 
 
-def is_text(array: NDArray[Any]) -> bool:
+def holds_text(array: NDArray[Any]) -> bool:
     return array.dtype.kind in "UST"
 
 
@@ -172,7 +172,7 @@ def to_targets(value: Any, name: str) -> NDArray[Any]:
     array = to_array(value, name)
     if isinstance(value, (list, tuple)) and array.ndim == 1:
         types = set(map(type, value))
-        if is_text(array):
+        if holds_text(array):
             if not any(all(issubclass(kind, text) for kind in types) for text in (str, bytes)):
                 objects = np.array(value, dtype=object)
                 if missing(objects).any():  # which text would hide

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from evoke._validation.arrays import FloatArray, is_text, missing, to_float
+from evoke._validation.arrays import FloatArray, holds_text, missing, to_float
 from evoke._validation.errors import shown
 
 __all__ = ["Where", "check_labels_to_score", "check_weights", "distinct_labels", "place_in_rows", "real_values"]
@@ -67,7 +67,7 @@ def check_labels_to_score(labels: NDArray[Any], classes: NDArray[Any], where: Wh
     odd = odd if odd.ndim == 1 else np.asarray(odd.any(axis=1))
     if odd.any():
         raise ValueError(f"y contains NaN: {where(odd)}")
-    if object not in (labels.dtype, classes.dtype) and is_text(labels) != is_text(classes):
+    if object not in (labels.dtype, classes.dtype) and holds_text(labels) != holds_text(classes):
         raise ValueError(f"y has labels of dtype {labels.dtype}, but the model has classes of dtype {classes.dtype}")
 
 

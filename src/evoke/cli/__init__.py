@@ -7,7 +7,7 @@ from io import StringIO
 
 import click
 
-from evoke import __version__
+from evoke._version import __version__
 from evoke.cli.commands import fit, generate, info, predict
 from evoke.cli.errors import OutermostGroup, one_line_errors, print_text
 from evoke.cli.reproduce import reproduce

@@ -14,7 +14,7 @@ __all__ = ["describe_model"]
 
 def describe_model(model: Path, as_json: bool) -> None:
     """Print what a model file holds."""
-    from evoke import load
+    from evoke.estimators import load
     from evoke.persistence.archive import read_archive
 
     facts = _facts(load(model), read_archive(model)[0]["evoke"])

@@ -18,7 +18,8 @@ def load_model(path: Path) -> tuple[Any, Columns]:
     ModelFileError
         Not a model file, or one whose model knows of no columns.
     """
-    from evoke import ModelFileError, load
+    from evoke.estimators import load
+    from evoke.exceptions import ModelFileError
 
     model = load(path)
     try:
