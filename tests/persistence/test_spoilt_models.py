@@ -26,7 +26,7 @@ SPOILT = {
     "fitness": (spoil_record("best_fitness", np.nan), r"history_\[0\]\['best_fitness'\] must be .*, got nan"),
     "fitnesses": (spoil_record("best_fitness", np.zeros(2)), r"history_\[0\]\['best_fitness'\] must be"),
     "object": (spoil_record("note", object()), r"history_.0.* which a model file cannot hold"),
-    "best fitness": (lambda model: setattr(model.fitted_.run.esp, "best_fitness", -1.0), "best_fitness_ must be"),
+    "best fitness": (lambda model: model.fitted_.run.esp.judge_best_anew(-1.0), "best_fitness_ must be"),
     "genome": (lambda model: model.genome_.__setitem__(0, np.nan), "genome_ must be finite"),
     "names": (lambda model: model.feature_names_in_.__setitem__(0, 3), "feature_names_in_ must be an array of text"),
     "population": (lambda model: model.fitted_.run.esp.subpopulations[0].__setitem__(0, np.nan), "must be finite"),
