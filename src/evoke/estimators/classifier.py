@@ -6,11 +6,14 @@ import warnings
 from functools import partial
 from types import MappingProxyType
 
+import numpy as np
 from sklearn.base import ClassifierMixin
+from sklearn.utils.metaestimators import available_if
 
 from evoke._validation.parameters import check_class_weight, is_text
 from evoke._validation.targets import check_labels_to_score
 from evoke.estimators.base import learned
+from evoke.estimators.calibration import fit_slope
 from evoke.estimators.fitted import ClassifierModel
 from evoke.estimators.sequence import POOL, Given, SequenceEstimator
 from evoke.estimators.split import Data, Split, divide, rows_after_washout
@@ -129,6 +132,9 @@ class EvokeClassifier(ClassifierMixin, SequenceEstimator):
     ----------
     classes_ : ndarray of shape (n_classes,)
         The labels in order; for indicator targets the numbers of the outputs.
+    loo_decision_function_ : ndarray of shape (n_sequences,) or (n_sequences, n_outputs)
+        Decisions on the sequences of `fit`, each by a readout that was trained without it; NaN where a sequence has no
+        weight. Only with ``validation="loo"``.
     genome_ : ndarray of shape (n_cells, 4 * (`n_features_in_` + n_cells))
         Weights of the best network. A row is a cell: [z | input | forget | output] x [inputs, cells].
     readout_ : FittedReadout
@@ -161,9 +167,10 @@ class EvokeClassifier(ClassifierMixin, SequenceEstimator):
         "differences": (False, True), "scale": (None, "standard"),
     })  # fmt: skip
     _model = ClassifierModel
-    _fitted = SequenceEstimator._fitted | {"classes_", "_multilabel"}
+    _fitted = SequenceEstimator._fitted | {"classes_", "_multilabel", "_slope"}
 
     classes_ = learned("classes")
+    loo_decision_function_ = learned("loo_decision_function")
 
     def __init__(
         self,
@@ -274,18 +281,28 @@ class EvokeClassifier(ClassifierMixin, SequenceEstimator):
     def _fit(self, given: Given) -> None:
         labels = Labels(given.data.y, given.data.X)
         data, held_out = self._weighted(labels, given.data, given.held_out)
+        exclusive = not labels.multilabel
         build = partial(
             ClassifierModel, features=given.features, classes=labels.classes, multilabel=labels.multilabel,
             per_sequence=data.y.per_sequence,
         )  # fmt: skip
         if is_text(self.validation, "loo"):
-            self._evolve_whole(data, labels.encode, build, exclusive=not labels.multilabel)
+            yes = labels.encode(given.data.y, data.X)[data.X.offsets[1:] - 1] > 0
+            # not those of classes: probabilities are those of sequences like the given ones
+            weights = given.data.y.weights_of_rows(data.X)[data.X.offsets[1:] - 1]
+
+            def build_calibrated(left_out, **parts) -> ClassifierModel:
+                seen = np.isfinite(left_out).all(axis=1)
+                slope = fit_slope(left_out[seen], yes[seen], weights[seen], exclusive=exclusive)
+                return build(left_out=left_out, slope=slope, **parts)
+
+            self._evolve_whole(data, labels.encode, build_calibrated, exclusive=exclusive)
             return
         split = divide(
             data, held_out, labels.encode, washout=self.washout, validation=self.validation, refit=self.refit
         )
         self._warn_of_unlearnable(labels, split, data, held_out)
-        self._evolve(split, share_prefixes(split.X), build, exclusive=not labels.multilabel)
+        self._evolve(split, share_prefixes(split.X), build, exclusive=exclusive)
 
     def _weighted(self, labels: Labels, data: Data, held_out: Data | None) -> tuple[Data, Data | None]:
         """The data with their weights times those of the classes."""
@@ -338,6 +355,39 @@ class EvokeClassifier(ClassifierMixin, SequenceEstimator):
             and output; one per sequence where the model was trained with one label per sequence.
         """
         return self._apply(ClassifierModel.shape, X, lengths)
+
+    def _can_estimate(self) -> bool:
+        """Whether there are decisions on sequences that were left out."""
+        model = vars(self).get("fitted_")
+        if self._is_whole(True) if model is None else model.slope is not None:
+            return True
+        raise AttributeError(
+            "predict_proba needs decisions on sequences that were left out: validation='loo', one label a sequence"
+        )
+
+    @available_if(_can_estimate)
+    def predict_proba(self, X, lengths=None):
+        """Probabilities of the classes; only with ``validation="loo"``, the default for one label a sequence.
+
+        The decisions times one number, which has the least log-loss on the decisions of `fit` about sequences that
+        were left out, are turned into probabilities by the softmax, or for two classes by the logistic function. So
+        the most probable class is always that of `predict`. With several outputs each has a probability of its own.
+
+        Parameters
+        ----------
+        X, lengths
+            Sequences, as in `fit`.
+
+        Returns
+        -------
+        ndarray of shape (n_sequences, n_classes) or (n_sequences, n_outputs)
+            In the order of ``classes_``.
+
+        References
+        ----------
+        Guo, Pleiss, Sun and Weinberger, "On calibration of modern neural networks" (2017), section 4.2.
+        """
+        return self._apply(ClassifierModel.probabilities, X, lengths)
 
     def predict(self, X, lengths=None):
         """Labels of the steps, or of the sequences where the model was trained with one label per sequence.

@@ -143,7 +143,7 @@ class JoinedNetworks:
     units: Units
 
     def __call__(self, esp: ESP) -> dict[str, Any]:
-        """The fields `network`, a population, `readout`, `preparation` and `pooling`."""
+        """The fields `network`, a population, `readout`, `preparation`, `pooling` and `left_out`."""
         problem = self.problem
         networks = problem.networks(np.stack(esp.hall))
         statistics = Pooling.statistics(networks, problem.inputs, problem.pool, problem.washout)
@@ -158,7 +158,11 @@ class JoinedNetworks:
             found.intercept * self.units.deviation + self.units.mean, np.zeros(n_outputs),
             np.ones(n_outputs, dtype=bool), kernel,
         )  # fmt: skip
-        return {"network": networks, "readout": readout, "preparation": self.preparation, "pooling": pooling}
+        left_out = found.decisions.T * self.units.deviation + self.units.mean
+        return {
+            "network": networks, "readout": readout, "preparation": self.preparation, "pooling": pooling,
+            "left_out": left_out,
+        }  # fmt: skip
 
 
 def take_over(esp: ESP, fitted: FittedModel, problem: Problem | PooledProblem) -> None:

@@ -22,6 +22,7 @@ from evoke._validation.parameters import (
     to_number,
 )
 from evoke.esp import ESP
+from evoke.estimators.calibration import probabilities
 from evoke.estimators.pooling import Pooling, Preparation, check_lengths
 from evoke.evolution.run import RunState
 from evoke.persistence.checks import check_feature_names, check_flags, check_labels, check_values
@@ -192,11 +193,14 @@ class SequenceModel(FittedModel):
         What networks read in place of X.
     pooling : Pooling, optional
         What the readout reads of a sequence in place of the activations at its last step.
+    left_out : ndarray of shape (n_sequences, n_outputs), optional
+        Decisions on the sequences of `fit`, each by a readout that was trained without it; NaN where it has no weight.
     """
 
     per_sequence: bool
     preparation: Preparation | None = None
     pooling: Pooling | None = None
+    left_out: FloatArray | None = None
 
     @property
     def n_inputs(self) -> int:
@@ -243,11 +247,12 @@ class SequenceModel(FittedModel):
                 "_pool_inverse": self.pooling.inverse, "_differences": self.preparation.differences,
                 "_input_mean": self.preparation.mean, "_input_inverse": self.preparation.inverse,
             }  # fmt: skip
-        return state
+        return state if self.left_out is None else state | {"_left_out": self.left_out}
 
     @staticmethod
     def fields(state: dict[str, Any], estimator: str) -> dict[str, Any]:
-        fields = FittedModel.fields(state, estimator) | {"per_sequence": state["_per_sequence"]}
+        own = {"per_sequence": state["_per_sequence"], "left_out": state.get("_left_out")}
+        fields = FittedModel.fields(state, estimator) | own
         if "_pool" in state:
             pool = check_pool(state["_pool"], pooled.STATISTICS)
             fields["pooling"] = Pooling(pool, fields["washout"], state["_pool_mean"], state["_pool_inverse"])
@@ -259,6 +264,11 @@ class SequenceModel(FittedModel):
     def check(self) -> None:
         super().check()
         check_flags(_per_sequence=self.per_sequence)
+        if self.left_out is not None:
+            weighted = ~np.isnan(self.left_out)
+            check_values("_left_out", np.where(weighted, self.left_out, 0.0), (None, self.n_outputs))
+            if self.pooling is None or not weighted.any() or (weighted.any(axis=1) != weighted.all(axis=1)).any():
+                raise ValueError("_left_out is not of sequences that were left out one by one")
         if self.pooling is not None and self.preparation is not None:
             check_flags(_differences=self.preparation.differences)
             check_values("_pool_mean", self.pooling.mean, (self.n_read,))
@@ -279,10 +289,22 @@ class ClassifierModel(SequenceModel):
         The labels in order; for indicator targets the numbers of the outputs.
     multilabel : bool
         Whether the targets were indicators, of several outputs at once.
+    slope : float, optional
+        That by which decisions become probabilities.
     """
 
     classes: NDArray[Any]
     multilabel: bool
+    slope: float | None = None
+
+    @property
+    def loo_decision_function(self) -> FloatArray | None:
+        """The decisions `left_out`, as users get them."""
+        return None if self.left_out is None else self.shape(self.left_out)
+
+    def probabilities(self, decisions: FloatArray) -> FloatArray:
+        """Probabilities of the classes, or of the outputs; only where there is a slope."""
+        return probabilities(decisions, self.slope or 1.0, exclusive=not self.multilabel)
 
     def shape(self, decisions: FloatArray) -> FloatArray:
         """Decision values as users get them: without the axis of outputs where there are two classes."""
@@ -296,16 +318,19 @@ class ClassifierModel(SequenceModel):
         return self.classes[decisions.argmax(axis=1)]
 
     def state(self) -> dict[str, Any]:
-        return super().state() | {"classes_": self.classes, "_multilabel": self.multilabel}
+        state = super().state() | {"classes_": self.classes, "_multilabel": self.multilabel}
+        return state if self.slope is None else state | {"_slope": self.slope}
 
     @staticmethod
     def fields(state: dict[str, Any], estimator: str) -> dict[str, Any]:
-        own = {"classes": state["classes_"], "multilabel": state["_multilabel"]}
+        own = {"classes": state["classes_"], "multilabel": state["_multilabel"], "slope": state.get("_slope")}
         return SequenceModel.fields(state, estimator) | own
 
     def check(self) -> None:
         super().check()
         check_flags(_multilabel=self.multilabel)
+        if self.slope is not None:
+            check_positive("_slope", self.slope)
         check_labels(self.classes, 2 if self.n_outputs == 1 and not self.multilabel else self.n_outputs)
 
 
@@ -320,6 +345,11 @@ class RegressorModel(SequenceModel):
     """
 
     flat: bool
+
+    @property
+    def loo_prediction(self) -> FloatArray | None:
+        """The decisions `left_out`, as users get them."""
+        return None if self.left_out is None else self.answer(self.left_out)
 
     def answer(self, decisions: FloatArray) -> FloatArray:
         return decisions[:, 0] if self.flat else decisions

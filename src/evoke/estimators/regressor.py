@@ -126,6 +126,9 @@ class EvokeRegressor(RegressorMixin, SequenceEstimator):
     ----------
     n_outputs_ : int
         Number of values per step, or per sequence.
+    loo_prediction_ : ndarray of shape (n_sequences,) or (n_sequences, n_outputs)
+        Predictions of the sequences of `fit`, each by a readout that was trained without it; NaN where a sequence has
+        no weight. Only with ``validation="loo"``.
     genome_ : ndarray of shape (n_cells, 4 * (`n_features_in_` + n_cells))
         Weights of the best network. A row is a cell: [z | input | forget | output] x [inputs, cells].
     readout_ : FittedReadout
@@ -161,6 +164,7 @@ class EvokeRegressor(RegressorMixin, SequenceEstimator):
     _fitted = SequenceEstimator._fitted | {"n_outputs_", "_flat"}
 
     n_outputs_ = learned("n_outputs")
+    loo_prediction_ = learned("loo_prediction")
 
     def __init__(
         self,

@@ -55,6 +55,7 @@ class SequenceEstimator(BaseEvoke, auto_wrap_output_keys=None):  # type: ignore[
     _model: type[SequenceModel]
     _fitted = BaseEvoke._fitted | {
         "_per_sequence", "_pool", "_pool_mean", "_pool_inverse", "_differences", "_input_mean", "_input_inverse",
+        "_left_out",
     }  # fmt: skip
 
     def _read(self, X, y, lengths, X_val, y_val, sample_weight, sample_weight_val) -> Given:
@@ -149,7 +150,13 @@ class SequenceEstimator(BaseEvoke, auto_wrap_output_keys=None):  # type: ignore[
         )  # fmt: skip
         joined = JoinedNetworks(problem, self._leave_one_out(JOINED_GRID), preparation, units)
         memories = Memories(problem.n_inputs, float(self.weight_range), float(np.mean(X.lengths)))
-        self._run(Fit(self, problem, joined, build, n_best=int(self.n_networks), initial=memories))
+
+        def build_for_all(left_out, **parts) -> SequenceModel:
+            decisions = np.full((len(weights), len(points.targets)), np.nan)
+            decisions[counted] = left_out
+            return build(left_out=decisions, **parts)
+
+        self._run(Fit(self, problem, joined, build_for_all, n_best=int(self.n_networks), initial=memories))
 
     def _leave_one_out(self, grid: LeaveOneOut) -> LeaveOneOut:
         """The readout with the kernel width and the capacity that the user gave, or a grid of each."""
