@@ -26,8 +26,10 @@ from evoke.estimators.calibration import probabilities
 from evoke.estimators.pooling import Pooling, Preparation, check_lengths
 from evoke.evolution.run import RunState
 from evoke.persistence.checks import check_feature_names, check_flags, check_labels, check_values
+from evoke.persistence.values import register
 from evoke.readouts import FittedReadout
 from evoke.sequences.containers import Sequences, as_sequences
+from evoke.sequences.continuation import SeriesIndex
 from evoke.sequences.features import Features
 from evoke.sequences.series import Series, as_external, as_series, inputs_of
 
@@ -379,12 +381,15 @@ class SeriesModel(FittedModel):
         States and outputs of the cells at the end of the (last) series of `fit`.
     last : ndarray of shape (n_outputs,)
         The last value of that series.
+    index : SeriesIndex, optional
+        How the index of that series goes on, if it was a pandas object.
     """
 
     flat: bool
     feedback_scale: float
     end: FloatArray
     last: FloatArray
+    index: SeriesIndex | None = None
 
     @property
     def n_inputs(self) -> int:
@@ -392,15 +397,19 @@ class SeriesModel(FittedModel):
 
     def read(self, y: Any, name: str = "y") -> Series:
         """Series with as many outputs as those of `fit`."""
-        series = as_series(y, name)
+        series = as_series(y, name, self.index)
+        if self.index is not None:
+            self.index.check_columns(series.end, name)
         n_outputs = series.sequences.rows.shape[1]
         if n_outputs != self.n_outputs:
             raise ValueError(f"{name} has {n_outputs} columns, but the model was trained with {self.n_outputs}")
         return series
 
-    def read_external(self, X: Any, lengths: Any, several: bool, of: str) -> FloatArray:
+    def read_external(
+        self, X: Any, lengths: Any, several: bool, of: str, index: tuple[Any, ...] = ()
+    ) -> FloatArray:
         """External inputs (n_rows, n_features) that have the features of `fit`, beside series of these lengths."""
-        external = as_external(X, lengths, several, self.features.n, "X", of)
+        external = as_external(X, lengths, several, self.features.n, "X", of, index)
         if X is not None:
             self.features.check(X, external, several)
         return external
@@ -417,7 +426,8 @@ class SeriesModel(FittedModel):
         return free_run.run_free(self.network, inputs, state, self.feedback_scale, self.readout)
 
     def state(self) -> dict[str, Any]:
-        return super().state() | {
+        index = {} if self.index is None else {"_index": self.index}
+        return super().state() | index | {
             "n_outputs_": self.n_outputs, "_flat": self.flat, "_feedback_scale": self.feedback_scale,
             "_state": self.end, "_last": self.last,
         }  # fmt: skip
@@ -427,7 +437,7 @@ class SeriesModel(FittedModel):
         check_outputs(state)
         return FittedModel.fields(state, estimator) | {
             "flat": state["_flat"], "feedback_scale": state["_feedback_scale"], "end": state["_state"],
-            "last": state["_last"],
+            "last": state["_last"], "index": state.get("_index"),
         }  # fmt: skip
 
     def check(self) -> None:
@@ -435,6 +445,13 @@ class SeriesModel(FittedModel):
         check_positive("_feedback_scale", self.feedback_scale)
         check_values("_state", self.end, (2, len(self.network.genome)))
         check_values("_last", self.last, (self.n_outputs,))
+        if self.index is not None:
+            if not isinstance(self.index, SeriesIndex) or self.index.frame == self.flat:
+                raise ValueError("_index does not belong to the series")
+            self.index.check(self.n_outputs)
+
+
+register(SeriesIndex, SeriesIndex.state, SeriesIndex.from_state)
 
 
 def check_outputs(state: dict[str, Any]) -> None:

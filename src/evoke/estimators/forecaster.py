@@ -17,6 +17,7 @@ from evoke.estimators.targets import with_weights
 from evoke.evolution.problem import FreeRun
 from evoke.persistence.model import savable
 from evoke.sequences.containers import Targets
+from evoke.sequences.continuation import beside_X
 from evoke.sequences.features import Features
 from evoke.sequences.prefixes import share_prefixes
 from evoke.sequences.series import Series, as_external, as_series, inputs_of, segments_with_free_ends
@@ -230,7 +231,7 @@ class EvokeForecaster(SeriesEstimator):
         series = as_series(y)
         given = series.sequences
         several = given.container == "list"
-        external = as_external(X, given.lengths, several, None, "X", "y")
+        external = as_external(X, given.lengths, several, None, "X", "y", given.index)
         owner = type(self).__name__
         features = Features(owner, 0) if X is None else Features.of(owner, X, external, several)
         inputs = inputs_of(given, external, self.feedback_scale)
@@ -251,7 +252,7 @@ class EvokeForecaster(SeriesEstimator):
             _, states = lstm.sequences(network, inputs.rows[last], np.array([0, last.stop - last.start]))
             return SeriesModel(
                 network=network, features=features, flat=series.flat, feedback_scale=float(self.feedback_scale),
-                end=states[0], last=given.rows[-1].copy(), **parts,
+                end=states[0], last=given.rows[-1].copy(), index=series.end, **parts,
             )  # fmt: skip
 
         self._evolve(split, segments, build, free=FreeRun(ends, float(self.feedback_scale)))
@@ -272,7 +273,7 @@ class EvokeForecaster(SeriesEstimator):
         y = held_out.sequences
         if held_out.flat != series.flat or y.rows.shape[1] != series.sequences.rows.shape[1]:
             raise ValueError("y_val must be of the same kind as y: as many dimensions and outputs")
-        external = as_external(X_val, y.lengths, y.container == "list", n_features, "X_val", "y_val")
+        external = as_external(X_val, y.lengths, y.container == "list", n_features, "X_val", "y_val", y.index)
         targets = with_weights(Targets(y.rows, False), weights, y, "sample_weight_val", of="y_val")
         return Data(inputs_of(y, external, self.feedback_scale), targets)
 
@@ -307,14 +308,21 @@ class EvokeForecaster(SeriesEstimator):
         model = self._fitted_model()
         n_steps = check_integer("n_steps", n_steps, 0, MOST_STEPS)
         if context is None:
-            external = model.read_external(X, np.array([n_steps]), False, "what is generated")
+            index = model.index
+            external = model.read_external(
+                X, np.array([n_steps]), False, "what is generated", beside_X(X, index, n_steps)
+            )
             state, last = model.end, model.last
         else:
-            series = model.read(context, "context").sequences
+            given = model.read(context, "context")
+            series, index = given.sequences, given.end
             if series.container != "2d":
                 raise ValueError("context must be one series, got a list")
             n_known = len(series.rows)
-            external = model.read_external(X, np.array([n_known + n_steps]), False, "context with what is generated")
+            external = model.read_external(
+                X, np.array([n_known + n_steps]), False, "context with what is generated",
+                beside_X(X, index, n_steps, series.index),
+            )  # fmt: skip
             inputs = inputs_of(series, external[:n_known], model.feedback_scale)
             _, states = lstm.sequences(model.network, inputs.rows, inputs.offsets)
             state, last, external = states[0], series.rows[-1], external[n_known:]
@@ -322,7 +330,8 @@ class EvokeForecaster(SeriesEstimator):
         odd = ~np.isfinite(values).all(axis=1)
         if odd.any():
             raise FloatingPointError(f"the free run diverges: its output is not finite at step {int(np.argmax(odd))}")
-        return values[:, 0] if model.flat else values
+        values = values[:, 0] if model.flat else values
+        return values if index is None else index.wrap(values)
 
     def predict(self, fh, X=None):
         """Values at a forecasting horizon after the end of the (last) series of `fit`.
@@ -344,7 +353,8 @@ class EvokeForecaster(SeriesEstimator):
             steps = [check_integer(f"fh[{i}]", step, 1, MOST_STEPS) for i, step in enumerate(fh)]
         else:
             steps = [check_integer("fh", fh, 1, MOST_STEPS)]
-        return self.generate(max(steps), X=X)[np.array(steps) - 1]
+        values = self.generate(max(steps), X=X)
+        return (values.iloc if hasattr(values, "iloc") else values)[np.array(steps) - 1]
 
     def stream(self) -> SeriesStream:
         """An explicit stateful reader that starts from the zero state; the estimator itself keeps no state.

@@ -23,7 +23,7 @@ from evoke.estimators.streams import Stream
 from evoke.estimators.targets import with_weights
 from evoke.evolution.problem import Objective, Points, PooledProblem
 from evoke.readouts import LeaveOneOut
-from evoke.sequences.containers import Sequences, Targets, as_sequences, as_targets
+from evoke.sequences.containers import Sequences, Targets, as_sequences, as_targets, warn_of_column
 from evoke.sequences.features import Features
 
 __all__ = ["SequenceEstimator"]
@@ -63,7 +63,10 @@ class SequenceEstimator(BaseEvoke, auto_wrap_output_keys=None):  # type: ignore[
         self._check_parameters()
         sequences = as_sequences(X, lengths)
         features = Features.of(type(self).__name__, X, sequences.rows, sequences.container == "list")
-        data = Data(sequences, with_weights(as_targets(y, sequences), sample_weight, sequences))
+        targets = as_targets(y, sequences)
+        if targets.column and not self._regression:
+            warn_of_column("y")
+        data = Data(sequences, with_weights(targets, sample_weight, sequences))
         if (X_val is None) != (y_val is None):
             raise ValueError("X_val and y_val go together: one of them is missing")
         if X_val is not None and self.validation == "loo":

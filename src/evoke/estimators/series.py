@@ -18,7 +18,7 @@ class SeriesEstimator(BaseEvoke, auto_wrap_output_keys=None):  # type: ignore[ca
     """A model of series: the network reads ``[X(t) | feedback_scale * y(t - 1)]``, its readout says y(t)."""
 
     _model: type[SeriesModel] = SeriesModel
-    _fitted = BaseEvoke._fitted | {"n_outputs_", "_flat", "_feedback_scale", "_state", "_last"}
+    _fitted = BaseEvoke._fitted | {"n_outputs_", "_flat", "_feedback_scale", "_state", "_last", "_index"}
 
     n_outputs_ = learned("n_outputs")
 
@@ -100,5 +100,6 @@ class SeriesEstimator(BaseEvoke, auto_wrap_output_keys=None):  # type: ignore[ca
         """The model, the series and the activations of the network that reads their true values."""
         model = self._fitted_model()
         series = model.read(y)
-        external = model.read_external(X, series.sequences.lengths, series.sequences.container == "list", "y")
+        given = series.sequences
+        external = model.read_external(X, given.lengths, given.container == "list", "y", given.index)
         return model, series, model.follow(series, external)

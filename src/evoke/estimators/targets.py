@@ -13,6 +13,7 @@ from evoke._validation import targets
 from evoke._validation.arrays import FloatArray, to_array
 from evoke._validation.targets import distinct_labels
 from evoke.sequences.containers import Sequences, Targets, as_targets
+from evoke.sequences.index import check_pairs
 from evoke.svm._weights import class_weights
 
 __all__ = ["Labels", "encode_values", "real_values", "where", "with_weights"]
@@ -149,6 +150,8 @@ def with_weights(
         given = Targets(to_array(sample_weight, name), True)
     else:
         given = as_targets(sample_weight, X, name=name, of=of, what="weight")
+    if given.per_sequence == y.per_sequence:
+        check_pairs(given.index, name, y.index, "y", X.container == "list" and not y.per_sequence)
     if given.values.ndim != 1:
         raise ValueError(f"{name} has {given.values.shape[1]} columns, but a step has one weight for all its outputs")
     if y.per_sequence and not given.per_sequence:

@@ -5,16 +5,19 @@ The internal form is flat: the rows of all sequences laid end to end, and the of
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.exceptions import DataConversionWarning
 
 from evoke._validation.arrays import EXACT, check_not_empty, shape_of, to_array, to_finite_rows, to_targets
 from evoke._validation.errors import refusal
+from evoke.sequences.index import indexes_of, read_indexes
 
-__all__ = ["Sequences", "Targets", "as_sequences", "as_targets"]
+__all__ = ["Sequences", "Targets", "as_sequences", "as_targets", "warn_of_column"]
 
 _AXES = ("sequence", "step", "column")
 
@@ -31,11 +34,14 @@ class Sequences:
         Sequence ``i`` is ``rows[offsets[i]:offsets[i + 1]]``.
     container : {"list", "3d", "2d", "lengths"}
         What the user brought, so that results can mirror it.
+    index : tuple
+        The pandas index of each element of a list, or of the one table; None for one without. Empty: there is none.
     """
 
     rows: NDArray[np.float64]
     offsets: NDArray[np.int64]
     container: str
+    index: tuple[Any, ...] = ()
 
     @property
     def n_sequences(self) -> int:
@@ -88,7 +94,10 @@ def _check_lengths(lengths: Any, n_rows: int, name: str) -> NDArray[np.int64]:
     return np.asarray(array, dtype=np.int64)
 
 
-def as_sequences(X: Any, lengths: Any = None, *, name: str = "X", n_columns: int | None = None) -> Sequences:
+def as_sequences(
+    X: Any, lengths: Any = None, *, name: str = "X", n_columns: int | None = None, beside: tuple[Any, ...] = (),
+    of: str = "",
+) -> Sequences:  # fmt: skip
     """Bring sequences of any supported container into flat form.
 
     Parameters
@@ -101,6 +110,8 @@ def as_sequences(X: Any, lengths: Any = None, *, name: str = "X", n_columns: int
         What errors call the argument.
     n_columns : int, optional
         The number of columns that is required.
+    beside, of : tuple, str
+        The indexes of what the sequences belong to, and its name.
 
     Returns
     -------
@@ -110,7 +121,8 @@ def as_sequences(X: Any, lengths: Any = None, *, name: str = "X", n_columns: int
     Raises
     ------
     ValueError
-        Nothing in it, an empty sequence, wrong dimensions, differing numbers of columns, NaN or infinity.
+        Nothing in it, an empty sequence, wrong dimensions, differing numbers of columns, NaN or infinity; an index that
+        falls or repeats, or differs from the one beside it.
     TypeError
         A sparse matrix, or objects that are no numbers.
     """
@@ -157,19 +169,23 @@ def as_sequences(X: Any, lengths: Any = None, *, name: str = "X", n_columns: int
     check_not_empty(rows, name)
     if n_columns is not None and rows.shape[1] != n_columns:
         raise ValueError(f"{name} has {rows.shape[1]} columns, expected {n_columns}")
-    return Sequences(np.array(rows, dtype=np.float64, order="C"), offsets, container)
+    index = read_indexes(given, name, container == "list", beside=beside, of=of, offsets=offsets)
+    return Sequences(np.array(rows, dtype=np.float64, order="C"), offsets, container, index)
 
 
 @dataclass(frozen=True)
 class Targets:
     """Targets in flat form: `values` (n_rows,) or (n_rows, n_outputs), or one a sequence where `per_sequence`.
 
-    `weights` has one a target; None: each counts once.
+    `weights` has one a target; None: each counts once. `index` is as that of `Sequences`, or for one target a sequence
+    that of the sequences; `column` says that the targets of steps came as a single column.
     """
 
     values: NDArray[Any]
     per_sequence: bool
     weights: NDArray[np.float64] | None = None
+    index: tuple[Any, ...] = ()
+    column: bool = False
 
     def weights_of_rows(self, X: Sequences) -> NDArray[np.float64]:
         """Weights (n_rows,); that of a sequence holds for all its rows."""
@@ -184,7 +200,8 @@ def as_targets(y: Any, X: Sequences, *, name: str = "y", of: str = "X", what: st
     Parameters
     ----------
     y : targets with the outer structure of X, or for a list or 3-D X one target per sequence
-        Several targets of one sequence are a row of shape (1, n_outputs).
+        Several targets of one sequence are a row of shape (1, n_outputs). A column (n, 1) of one target per sequence is
+        taken with scikit-learn's warning.
     X : Sequences
     name, of, what : str
         What errors call y, X and a value of y.
@@ -192,7 +209,8 @@ def as_targets(y: Any, X: Sequences, *, name: str = "y", of: str = "X", what: st
     Raises
     ------
     ValueError
-        Another number of sequences or steps than X, mixed dimensions.
+        Another number of sequences or steps than X, mixed dimensions; an index that falls, repeats or differs from that
+        of X.
     """
     if y is None:
         raise ValueError(f"this estimator requires {name} to be passed, but the target {name} is None")
@@ -201,10 +219,16 @@ def as_targets(y: Any, X: Sequences, *, name: str = "y", of: str = "X", what: st
         array = to_targets(y, name)
         if array.ndim not in (1, 2) or len(array) != n_rows:
             raise ValueError(f"{name} has shape {array.shape}, but {of} has {n_rows} steps; each needs a {what}")
-        return _one_column_is_none(array, name, what)
+        return _one_column_is_none(
+            array, name, what, index=read_indexes(y, name, False, beside=X.index, of=of, offsets=X.offsets)
+        )
     given, y = y, _unpack(y, name)
     if isinstance(y, np.ndarray) and y.ndim == 0:
         raise refusal(name, f"hold one {what} a step or one a sequence", given)
+    index = indexes_of(given, False)
+    if what == "target" and X.lengths.max() > 1 and len(y) > 0 and all(np.shape(element) == (1,) for element in y):
+        warn_of_column(name)
+        given = y = [element[0] for element in y] if isinstance(y, (list, tuple)) else y[:, 0]
     if X.container == "3d" and isinstance(y, np.ndarray) and y.ndim > 1:
         steps = n_rows // n_sequences
         if y.ndim == 3 and y.shape[:2] == (n_sequences, 1) and steps > 1:
@@ -219,7 +243,7 @@ def as_targets(y: Any, X: Sequences, *, name: str = "y", of: str = "X", what: st
         values = to_targets(given, name)
         if len(values) != n_sequences:
             raise ValueError(f"{name} has {len(values)} {what}s, {of} has {n_sequences} sequences")
-        return Targets(values, True)
+        return Targets(values, True, index=index)
     if len(y) != n_sequences:
         raise ValueError(f"{name} has {len(y)} sequences, {of} has {n_sequences}")
     parts = [to_targets(element, f"{name}[{i}]") for i, element in enumerate(y)]
@@ -241,7 +265,16 @@ def as_targets(y: Any, X: Sequences, *, name: str = "y", of: str = "X", what: st
     ):
         # as floats, some integers of 64 bits that differ would be one
         values = np.concatenate([part.astype(object) for part in parts])
-    return _one_column_is_none(values, name, what, one_row)
+    index = read_indexes(y, name, True, beside=X.index, of=of)
+    return _one_column_is_none(values, name, what, one_row, index)
+
+
+def warn_of_column(name: str) -> None:
+    """scikit-learn's warning, in its words."""
+    warnings.warn(
+        f"A column-vector {name} was passed when a 1d array was expected. Please change the shape of {name} to "
+        "(n_samples,), for example using ravel().", DataConversionWarning, stacklevel=4,
+    )  # fmt: skip
 
 
 def _mix(a: NDArray[Any], b: NDArray[Any]) -> bool:
@@ -255,7 +288,12 @@ def _hint(y: Any, name: str, what: str) -> str:
     return f"; several targets for each sequence are {name}[:, None, :]" if several else ""
 
 
-def _one_column_is_none(values: NDArray[Any], name: str, what: str, per_sequence: bool = False) -> Targets:
+def _one_column_is_none(
+    values: NDArray[Any], name: str, what: str, per_sequence: bool = False, index: tuple[Any, ...] = ()
+) -> Targets:
     if values.ndim == 2 and values.shape[1] == 0:
         raise ValueError(f"{name} has no columns: at least one {what} a step is needed")
-    return Targets(values[:, 0] if values.ndim == 2 and values.shape[1] == 1 else values, per_sequence)
+    column = values.ndim == 2 and values.shape[1] == 1
+    return Targets(
+        values[:, 0] if column else values, per_sequence, index=index, column=column and not per_sequence
+    )

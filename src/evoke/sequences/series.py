@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -10,6 +10,8 @@ from numpy.typing import NDArray
 
 from evoke._validation.arrays import FloatArray, shape_of, to_array
 from evoke.sequences.containers import Sequences, as_sequences
+from evoke.sequences.continuation import SeriesIndex
+from evoke.sequences.index import read_indexes
 from evoke.sequences.prefixes import Segments
 
 __all__ = ["Series", "as_external", "as_series", "inputs_of", "segments_with_free_ends"]
@@ -17,23 +19,26 @@ __all__ = ["Series", "as_external", "as_series", "inputs_of", "segments_with_fre
 
 @dataclass(frozen=True)
 class Series:
-    """Series in flat form; `flat` where the user's have one dimension."""
+    """Series in flat form; `flat` where the user's have one dimension, `end` where the last is a pandas object."""
 
     sequences: Sequences
     flat: bool
+    end: SeriesIndex | None = None
 
     def mirror(self, values: FloatArray) -> Any:
         """Values (n_rows, n_outputs) in the container of the user."""
         return self.sequences.mirror(values[:, 0] if self.flat else values)
 
 
-def as_series(y: Any, name: str = "y") -> Series:
+def as_series(y: Any, name: str = "y", like: SeriesIndex | None = None) -> Series:
     """Bring one series (T,) or (T, n_outputs), or a list of them, into flat form.
+
+    Where its own few times do not tell their frequency, it is that of `like`.
 
     Raises
     ------
     ValueError
-        Nothing in it, wrong dimensions, differing numbers of outputs, NaN or infinity.
+        Nothing in it, wrong dimensions, differing numbers of outputs, NaN or infinity; an index that falls or repeats.
     TypeError
         A sparse matrix, or objects that are no numbers.
     """
@@ -48,16 +53,22 @@ def as_series(y: Any, name: str = "y") -> Series:
         if y.ndim not in (1, 2):
             got = shape_of(y, given)
             raise ValueError(f"{name} must be a series (T,) or (T, n_outputs), or a list of them, got {got}")
-        return Series(as_sequences(y[:, None] if y.ndim == 1 else y, name=name), y.ndim == 1)
+        sequences = as_sequences(y[:, None] if y.ndim == 1 else y, name=name)
+        index = read_indexes(given, name, False)
+        return Series(replace(sequences, index=index), y.ndim == 1, SeriesIndex.of(given, like))
     parts = [to_array(part, f"{name}[{i}]") for i, part in enumerate(y)]
     for i, part in enumerate(parts):
         if part.ndim not in (1, 2) or part.ndim != parts[0].ndim:
             raise ValueError(f"{name}[{i}] must be (T,) or (T, n_outputs) like the others, got shape {part.shape}")
     flat = parts[0].ndim == 1
-    return Series(as_sequences([part[:, None] if flat else part for part in parts], name=name), flat)
+    sequences = as_sequences([part[:, None] if flat else part for part in parts], name=name)
+    return Series(replace(sequences, index=read_indexes(y, name, True)), flat, SeriesIndex.of(list(y)[-1], like))
 
 
-def as_external(X: Any, lengths: NDArray[np.int64], several: bool, n_features: int | None, name: str, of: str) -> Any:
+def as_external(
+    X: Any, lengths: NDArray[np.int64], several: bool, n_features: int | None, name: str, of: str,
+    index: tuple[Any, ...] = (),
+) -> Any:  # fmt: skip
     """Rows (n_rows, n_features) of the external inputs beside series of these lengths; no columns where X is None.
 
     Parameters
@@ -70,6 +81,8 @@ def as_external(X: Any, lengths: NDArray[np.int64], several: bool, n_features: i
         The number of columns that is required; None: any.
     name, of : str
         What errors call X and that which it has to match.
+    index : tuple
+        The indexes of that.
     """
     if X is None:
         if n_features:
@@ -79,7 +92,7 @@ def as_external(X: Any, lengths: NDArray[np.int64], several: bool, n_features: i
         raise ValueError(f"{name} must be None: the model has no external inputs")
     if lengths.sum() == 0 and np.shape(X) == (0, n_features):
         return np.empty((0, n_features))
-    external = as_sequences(X, name=name, n_columns=n_features)
+    external = as_sequences(X, name=name, n_columns=n_features, beside=index, of=of)
     if several != (external.container != "2d"):
         kind = "a list of arrays (T_i, n_features)" if several else "an array (T, n_features)"
         raise ValueError(f"{name} must be {kind}, like {of}")
