@@ -80,7 +80,6 @@ def test_grid_search_cross_validation_and_pipeline():
 CANNOT_PASS = {
     "check_classifiers_train": "A list holds one sequence an element, so X.tolist() of a 2-D array is not that array.",
     "check_transformer_data_not_an_array": "A list holds one sequence an element; this one holds the rows of one.",
-    "check_supervised_y_2d": "A single column of targets is the same as none and needs no warning.",
     "check_methods_sample_order_invariance": "The rows of a 2-D X are the steps of one sequence and have an order.",
     "check_methods_subset_invariance": "What the network says of a step depends on the steps before it.",
     "check_sample_weight_equivalence_on_dense_data": "A step that is repeated or left out changes all steps behind it; "

@@ -110,9 +110,10 @@ def test_external_inputs_of_a_forecaster_have_names(tmp_path):
     for call in (model.predict_one_step, model.transform, model.score):
         with pytest.raises(ValueError, match="same order"):
             call(y, swapped(FRAMES))
+    ahead = FRAMES[1].set_axis([180, 190, 200])
     with pytest.raises(ValueError, match="same order"):
-        model.generate(3, X=FRAMES[1][["b", "a"]])
-    np.testing.assert_array_equal(model.generate(3, X=FRAMES[1]), model.predict([1, 2, 3], FRAMES[1]))
+        model.generate(3, X=ahead[["b", "a"]])
+    np.testing.assert_array_equal(model.generate(3, X=ahead), model.predict([1, 2, 3], ahead))
     with pytest.warns(UserWarning, match="does not have valid feature names"):
         model.generate(3, context=y[0], X=np.concatenate([ARRAYS[0], ARRAYS[1]]))
     model.save(tmp_path / "model.evk")

@@ -35,6 +35,7 @@ def _reading(command: Any) -> Any:
     return command
 
 
+_TIME = click.option("--time", metavar="COL", help="Column with the times of the rows, if it is not that of the model.")
 _OUT = click.option("-o", "--out", type=TableFile(), help="Write the table to this file: .csv, .tsv or .parquet.")
 _PLOT = click.option("--plot", type=OutputFile(), help="Draw the evolution to this file: FILE.png, .svg, ...")
 _PLOT_FIRST = click.option("--plot", type=OutputFile(),
@@ -46,6 +47,7 @@ _PLOT_FIRST = click.option("--plot", type=OutputFile(),
 @click.option("-o", "--out", type=OutputFile(), required=True, help="Write the model to this file.")
 @click.option("--target", multiple=True, required=True, metavar="COL[,COL]", help="Columns to predict.")
 @click.option("--sequence", metavar="COL", help="Column that tells the sequences apart.")
+@click.option("--time", metavar="COL", help="Column with the times of the rows, which must rise.")
 @click.option("--features", multiple=True, metavar="COL[,COL]", help="Columns to read; by default all others.")
 @click.option("--task", type=click.Choice(["classify", "regress", "forecast"]),
               help="Predict labels, predict values, or continue a series. By default a text target is classified.")
@@ -64,8 +66,11 @@ def fit(**arguments: Any) -> None:
 
     DATA is CSV with a header, or Parquet if the name ends in .parquet. Each row is a step. Rows with the same value of
     --sequence are one sequence, in the order of the file; without it the whole table is one sequence. All columns but
-    the targets and --sequence are features and must be numbers. With --task forecast there are no features unless
-    --features names some.
+    the targets, --sequence and --time are features and must be numbers. With --task forecast there are no features
+    unless --features names some.
+
+    The column --time holds ISO dates (2005-07-30, 2005-07-30T14:00) or numbers. They must rise within each sequence; a
+    gap is warned of. Tables that the model writes carry the times.
 
     Networks are judged on the last half of the sequences, or of the rows if there is only one sequence; to hold out
     less, use -p validation=0.3. If the sequences are sorted by label, shuffle them first.
@@ -84,6 +89,7 @@ def fit(**arguments: Any) -> None:
 @click.command()
 @click.argument("model", type=InputFile())
 @click.argument("data", type=InputFile())
+@_TIME
 @_OUT
 @click.option("--decisions", is_flag=True, help="Add the decision values of a classifier.")
 @_PLOT_FIRST
@@ -109,6 +115,7 @@ def predict(**arguments: Any) -> None:
 @click.option("--context", type=InputFile(), help="Table of the series to continue.")
 @click.option("--inputs", type=InputFile(),
               help="Table of the external inputs at the generated steps, if the model has any.")
+@_TIME
 @_OUT
 @_PLOT_FIRST
 @_reading
@@ -117,7 +124,7 @@ def generate(**arguments: Any) -> None:
 
     The forecaster reads its own output. It continues the series of --context, or each of its sequences if it has
     several; without --context, the last series that the model was trained on. Writes one row per step; the columns
-    have the names of the targets.
+    have the names of the targets. If the series has times, those of the steps come first.
     """
     with one_line_errors(), few_warnings():
         from evoke.cli.generate import generate_series

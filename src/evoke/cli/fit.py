@@ -24,7 +24,9 @@ from evoke.cli.roles import (
     choose_columns,
     guess_task,
     one_per_sequence,
+    target_series,
     target_values,
+    times_of,
 )
 from evoke.cli.tables import Format, Table, quoted, read_table, some
 from evoke.sequences.converters import RowGroups, rows_by_sequence
@@ -39,9 +41,9 @@ _KINDS = {
 
 
 def fit_model(
-    data: Path, out: Path, *, target: tuple[str, ...], sequence: str | None, features: tuple[str, ...],
-    task: str | None, per_sequence: bool, settings: tuple[str, ...], seed: int, n_jobs: int, checkpoint: Path | None,
-    plot: Path | None, **form: Any,
+    data: Path, out: Path, *, target: tuple[str, ...], sequence: str | None, time: str | None,
+    features: tuple[str, ...], task: str | None, per_sequence: bool, settings: tuple[str, ...], seed: int, n_jobs: int,
+    checkpoint: Path | None, plot: Path | None, **form: Any,
 ) -> None:  # fmt: skip
     """Read a table, learn from it, write the model, say how well it went."""
     if per_sequence and sequence is None:
@@ -56,7 +58,7 @@ def fit_model(
         make_estimator(_KINDS[task], settings, **own)  # wrong usage is reported before a large table is read
 
     table = read_table(data, Format(**form))
-    columns = choose_columns(table, target, features, sequence, all_others=task != "forecast")
+    columns = choose_columns(table, target, features, sequence, time, all_others=task != "forecast")
     table.check_complete(columns.names)
     notes: list[str] = []  # shown when nothing is refused any more
     if task is None:
@@ -71,10 +73,11 @@ def fit_model(
     model.metadata_ = {"columns": columns.as_dict()}  # now, so that checkpoints have it too
     groups = rows_by_sequence(table.frame, columns.sequence)
     check_washout(table, groups, model.washout)
+    times = times_of(table, columns, groups)
     if task == "forecast":
-        data_of_fit = _series(table, columns, groups, notes)
+        data_of_fit = _series(table, columns, groups, times, notes)
     else:
-        data_of_fit = _labelled(table, columns, groups, model, notes)
+        data_of_fit = _labelled(table, columns, groups, times, model, notes)
     for note in notes:
         _show_note(note)
 
@@ -94,7 +97,9 @@ def _show_note(text: str) -> None:
     click.echo(f"Note: {text}", err=True)
 
 
-def _labelled(table: Table, columns: Columns, groups: RowGroups, model: Any, notes: list[str]) -> tuple[Any, Any]:
+def _labelled(
+    table: Table, columns: Columns, groups: RowGroups, times: Any, model: Any, notes: list[str]
+) -> tuple[Any, Any]:
     """X and y of a classifier or regressor."""
     names = columns.targets
     if is_classifier(model) and len(names) == 1:
@@ -109,14 +114,14 @@ def _labelled(table: Table, columns: Columns, groups: RowGroups, model: Any, not
             f"{quoted(names)} is constant within every sequence but is learned at every row; --per-sequence learns it "
             "once per sequence."
         )
-    return groups.split(table.features(columns.features)), y
+    return groups.split(table.features(columns.features, times)), y
 
 
-def _series(table: Table, columns: Columns, groups: RowGroups, notes: list[str]) -> tuple[Any, Any]:
+def _series(table: Table, columns: Columns, groups: RowGroups, times: Any, notes: list[str]) -> tuple[Any, Any]:
     """y and X of a forecaster."""
-    y = groups.split(target_values(table, columns))
+    y = groups.split(target_series(table, columns, times))
     if columns.features:
-        return y, groups.split(table.features(columns.features))
+        return y, groups.split(table.features(columns.features, times))
     unused = [name for name in table.columns if name not in columns.names]
     if unused:
         notes.append(f"a forecast reads only its own series, not {quoted(unused)}; --features names external inputs.")

@@ -12,7 +12,7 @@ import numpy as np
 from evoke.cli.figures import check_drawable, draw_sequences
 from evoke.cli.model import load_model
 from evoke.cli.paths import check_targets
-from evoke.cli.roles import Columns, find, target_values
+from evoke.cli.roles import Columns, find, target_series, times_of
 from evoke.cli.tables import Format, Table, check_writable, quoted, read_table, some, write_table
 from evoke.sequences.converters import RowGroups, rows_by_sequence
 
@@ -26,6 +26,7 @@ class _Series:
     table: Table
     columns: Columns
     groups: RowGroups
+    times: Any
 
     @classmethod
     def read(cls, path: Path, columns: Columns, form: Format) -> _Series:
@@ -34,24 +35,25 @@ class _Series:
         if columns.sequence not in table.columns:
             columns = replace(columns, sequence=None)
         table.check_complete(find(table, columns.names))
-        return cls(table, columns, rows_by_sequence(table.frame, columns.sequence))
+        groups = rows_by_sequence(table.frame, columns.sequence)
+        return cls(table, columns, groups, times_of(table, columns, groups))
 
     def targets(self) -> list[Any]:
-        return self.groups.split(target_values(self.table, self.columns))
+        return self.groups.split(target_series(self.table, self.columns, self.times))
 
     def features(self) -> list[Any]:
-        return self.groups.split(self.table.features(self.columns.features))
+        return self.groups.split(self.table.features(self.columns.features, self.times))
 
 
 def generate_series(
-    model: Path, *, steps: int, context: Path | None, inputs: Path | None, out: Path | None, plot: Path | None,
-    **form: Any,
+    model: Path, *, steps: int, time: str | None, context: Path | None, inputs: Path | None, out: Path | None,
+    plot: Path | None, **form: Any,
 ) -> None:  # fmt: skip
     """Read the beginnings of series, continue each with the model, write what it generates."""
     real_out, real_plot = check_targets({"--out": out, "--plot": plot}, inputs=[model, context, inputs])
     check_writable(real_out)
     check_drawable(real_plot)
-    estimator, columns = load_model(model)
+    estimator, columns = load_model(model, time)
     if not hasattr(estimator, "generate"):
         raise click.UsageError(f"{model} is an {type(estimator).__name__}; only --task forecast makes forecasters")
     if bool(columns.features) != (inputs is not None):
@@ -72,6 +74,8 @@ def generate_series(
 
     values = np.concatenate(generated).reshape(steps * len(names), -1)
     found = {} if sequence is None else {sequence: np.repeat(np.array(names, dtype=object), steps)}
+    if columns.time is not None and hasattr(generated[0], "index"):
+        found[columns.time] = generated[0].index.append([part.index for part in generated[1:]])
     found |= zip(columns.targets, values.T, strict=True)
     if real_plot is not None:
         _draw(names, list(zip(generated, contexts, strict=True)), columns, real_plot)
@@ -93,7 +97,10 @@ def _external(past: _Series | None, ahead: _Series, names: list[Any], steps: int
             raise ValueError(f"{ahead.table.name} must have {steps} rows{of}, one per step; it has {len(X)}")
     if past is None:
         return [found[name] for name in names]
-    return [pd.concat([before, found[name]]) for name, before in zip(names, past.features(), strict=True)]
+    return [
+        pd.concat([before, found[name]], ignore_index=past.times is None)
+        for name, before in zip(names, past.features(), strict=True)
+    ]
 
 
 def _draw(names: list[Any], parts: list[tuple[Any, Any]], columns: Columns, path: Path) -> None:

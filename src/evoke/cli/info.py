@@ -57,6 +57,8 @@ def _lines(facts: dict[str, Any]) -> list[str]:
         lines.append(f"features: {some(columns['features']) or 'none'}")
         if columns["sequence"] is not None:
             lines.append(f"sequence: {columns['sequence']}")
+        if columns.get("time") is not None:
+            lines.append(f"time: {columns['time']}")
     else:
         lines.append(f"features: {facts['n_features']}, without names")
     if facts["classes"] is not None:

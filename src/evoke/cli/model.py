@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
+
+import click
 
 from evoke.cli.roles import Columns
 
 __all__ = ["load_model"]
 
 
-def load_model(path: Path) -> tuple[Any, Columns]:
-    """A model that ``evoke fit`` has written, and the columns that it was trained on.
+def load_model(path: Path, time: str | None) -> tuple[Any, Columns]:
+    """A model that ``evoke fit`` has written, and the columns that it was trained on, `time` in place of its own.
 
     Raises
     ------
@@ -28,4 +31,8 @@ def load_model(path: Path) -> tuple[Any, Columns]:
             raise TypeError
     except (AttributeError, KeyError, TypeError):
         raise ModelFileError(f"{path} was not written by 'evoke fit': it does not say which columns it reads") from None
-    return model, columns
+    if time is None:
+        return model, columns
+    if time in columns.names and time != columns.time:
+        raise click.UsageError(f"{time!r} cannot be --time: the model reads it as something else")
+    return model, replace(columns, time=time)

@@ -13,7 +13,7 @@ from sklearn.base import is_classifier
 from evoke.cli.figures import check_drawable, draw_sequences
 from evoke.cli.model import load_model
 from evoke.cli.paths import check_targets
-from evoke.cli.roles import Columns, find, target_values
+from evoke.cli.roles import Columns, find, target_series, target_values, times_of
 from evoke.cli.tables import Format, Table, check_writable, read_table, write_table
 from evoke.sequences.converters import RowGroups, rows_by_sequence
 
@@ -21,13 +21,13 @@ __all__ = ["predict_table"]
 
 
 def predict_table(
-    model: Path, data: Path, *, out: Path | None, decisions: bool, plot: Path | None, **form: Any
+    model: Path, data: Path, *, time: str | None, out: Path | None, decisions: bool, plot: Path | None, **form: Any
 ) -> None:
     """Read a model and a table, write the predictions of the one for the other."""
     real_out, real_plot = check_targets({"--out": out, "--plot": plot}, inputs=[model, data])
     check_writable(real_out)
     check_drawable(real_plot)
-    estimator, columns = load_model(model)
+    estimator, columns = load_model(model, time)
     if decisions and not hasattr(estimator, "decision_function"):
         raise click.UsageError(f"--decisions needs a classifier, but {model} is an {type(estimator).__name__}")
     if plot is not None and columns.per_sequence:
@@ -38,15 +38,18 @@ def predict_table(
     needed = columns if forecaster else replace(columns, targets=[])
     table.check_complete(find(table, needed.names))
     groups = rows_by_sequence(table.frame, columns.sequence)
-    X = groups.split(table.features(columns.features)) if columns.features else None
+    times = times_of(table, columns, groups)
+    X = groups.split(table.features(columns.features, times)) if columns.features else None
     if forecaster:
-        predicted = estimator.predict_one_step(groups.split(target_values(table, columns)), X)
+        predicted = estimator.predict_one_step(groups.split(target_series(table, columns, times)), X)
     else:
         predicted = estimator.predict(X)
 
     found = {}
     if columns.sequence is not None:
         found[columns.sequence] = groups.names if columns.per_sequence else table.frame[columns.sequence].to_numpy()
+    if columns.time is not None and not columns.per_sequence:
+        found[columns.time] = table.frame[columns.time].to_numpy()
     found |= zip(columns.targets, _by_column(predicted, groups, columns), strict=True)
     found |= {name: found[name] == 1 for name in columns.booleans}
     if decisions:

@@ -1,4 +1,4 @@
-"""The roles of a table's columns: targets, features, and the one that tells sequences apart."""
+"""The roles of a table's columns: targets, features, what tells sequences apart, and the time."""
 
 from __future__ import annotations
 
@@ -11,10 +11,11 @@ import numpy as np
 
 from evoke.cli.tables import Table, quoted
 from evoke.sequences.converters import RowGroups
+from evoke.sequences.index import first_fall
 
 __all__ = [
     "Columns", "check_labels", "check_washout", "choose_columns", "find", "guess_task", "one_per_sequence",
-    "target_values",
+    "target_series", "target_values", "times_of",
 ]  # fmt: skip
 
 Array = np.ndarray[Any, Any]
@@ -33,6 +34,8 @@ class Columns:
         Whether a target belongs to a sequence, not to a row.
     booleans : list of str
         Targets, among several to be classified, that are true or false and not 1 or 0.
+    time : str or None
+        The column of the times of the rows; None: there is none.
     """
 
     targets: list[str]
@@ -40,6 +43,7 @@ class Columns:
     sequence: str | None
     per_sequence: bool = False
     booleans: list[str] = field(default_factory=list)
+    time: str | None = None
 
     def as_dict(self) -> dict[str, Any]:
         """The form in which a model file holds them."""
@@ -47,7 +51,7 @@ class Columns:
 
     @property
     def names(self) -> list[str]:
-        return [*self.targets, *self.features, *([self.sequence] if self.sequence is not None else [])]
+        return [*self.targets, *self.features, *(name for name in (self.sequence, self.time) if name is not None)]
 
 
 def find(table: Table, names: list[str]) -> list[str]:
@@ -79,8 +83,9 @@ def _listed(table: Table, values: tuple[str, ...], option: str) -> list[str]:
 
 
 def choose_columns(
-    table: Table, target: tuple[str, ...], features: tuple[str, ...], sequence: str | None, *, all_others: bool
-) -> Columns:
+    table: Table, target: tuple[str, ...], features: tuple[str, ...], sequence: str | None, time: str | None, *,
+    all_others: bool,
+) -> Columns:  # fmt: skip
     """The roles that the options give to the columns.
 
     Parameters
@@ -89,26 +94,61 @@ def choose_columns(
         Whether all other columns are features if none are named.
     """
     targets = _listed(table, target, "--target")
-    if sequence is not None:
-        find(table, [sequence])
-    taken = [*targets, *([sequence] if sequence is not None else [])]
-    if sequence in targets:
-        raise click.UsageError(f"{sequence!r} cannot be both --target and --sequence")
+    taken = dict.fromkeys(targets, "--target")
+    for name, option in ((sequence, "--sequence"), (time, "--time")):
+        if name is None:
+            continue
+        find(table, [name])
+        if name in taken:
+            raise click.UsageError(f"{name!r} cannot be both {taken[name]} and {option}")
+        taken[name] = option
     chosen = _listed(table, features, "--features")
     both = [name for name in chosen if name in taken]
     if both:
-        raise click.UsageError(f"{both[0]!r} cannot be among --features: it is a target or tells the sequences apart")
+        raise click.UsageError(f"{both[0]!r} cannot be among --features: it is {taken[both[0]]}")
     if not features and all_others:
         chosen = [name for name in table.columns if name not in taken]
         if not chosen:
             raise ValueError(f"{table.name} has no columns besides {quoted(taken)}, so there are no features")
-    return Columns(targets, chosen, sequence)
+    return Columns(targets, chosen, sequence, time=time)
 
 
 def target_values(table: Table, columns: Columns) -> Array:
     """Targets that are numbers, (n_rows,) or for several (n_rows, n_targets)."""
     values = table.numbers(columns.targets, "text can be learned as a single target, with --task classify")
     return values[:, 0] if len(columns.targets) == 1 else values
+
+
+def times_of(table: Table, columns: Columns, groups: RowGroups) -> Any:
+    """The times of all rows, which rise within each sequence, as a pandas index; None: there are none.
+
+    Raises
+    ------
+    ValueError
+        Naming the sequence, the row and the time that does not rise.
+    """
+    if columns.time is None:
+        return None
+    times = table.times(columns.time)
+    for name, rows in zip(groups.names, groups.rows, strict=True):
+        i = first_fall(times[rows])
+        if i:
+            within = "" if name is None else f" within sequence {name!r}"
+            raise ValueError(
+                f"{table.name}: the times {columns.time!r} must rise{within}, but {table.rows(rows[i : i + 1])} has "
+                f"{times[rows[i]]} after {times[rows[i - 1]]}: sort the table by {columns.time!r}"
+            )
+    return times
+
+
+def target_series(table: Table, columns: Columns, times: Any) -> Any:
+    """Targets that are numbers, as a Series or data frame with these times where there are any."""
+    values = target_values(table, columns)
+    if times is None:
+        return values
+    import pandas as pd
+
+    return pd.Series(values, times) if values.ndim == 1 else pd.DataFrame(values, times, columns.targets)
 
 
 def guess_task(table: Table, targets: list[str]) -> str:

@@ -114,9 +114,36 @@ class Table:
             values[:, k] = self._numbers(name, otherwise)
         return values
 
-    def features(self, names: list[str]) -> pd.DataFrame:
+    def features(self, names: list[str], times: Any = None) -> pd.DataFrame:
         """Columns of numbers under their names, which the model remembers."""
-        return _import_pandas().DataFrame(self.numbers(names), columns=names)
+        return _import_pandas().DataFrame(self.numbers(names), index=times, columns=names)
+
+    def times(self, name: str) -> Any:
+        """A column of times or numbers as a pandas index.
+
+        Raises
+        ------
+        ValueError
+            A column that holds neither, with its name and the first row and value that is no time.
+        """
+        pandas = _import_pandas()
+        column, held = self.frame[name], self.holds(name)
+        if held == "numbers":
+            labels = self.labels(name)
+            return pandas.Index(labels if labels.dtype.kind in "iu" else self.numbers([name])[:, 0], name=name)
+        if held == "times":
+            return pandas.Index(column)
+        text = column.astype(str)
+        odd = np.flatnonzero(pandas.to_datetime(text, format="ISO8601", errors="coerce", utc=True).isna())
+        if len(odd):
+            raise ValueError(
+                f"{self.name}: column {name!r} does not hold times: {self.rows(odd)}, the first has "
+                f"{_short(text.iloc[odd[0]])!r}; write ISO dates such as 2005-07-30 or 2005-07-30T14:00, or numbers"
+            )
+        try:
+            return pandas.DatetimeIndex(pandas.to_datetime(text, format="ISO8601"), name=name)
+        except ValueError:  # several time zones, or offsets of summer and winter
+            return pandas.DatetimeIndex(pandas.to_datetime(text, format="ISO8601", utc=True), name=name)
 
     def labels(self, name: str) -> np.ndarray[Any, Any]:
         """A column as labels: as they are written, whole numbers as integers."""

@@ -19,6 +19,8 @@ __all__ = [
 
 _ORDERED_OBJECTS = ("integer", "floating", "mixed-integer-float", "decimal", "date", "datetime")
 _WINDOWS = 12  # in which the frequency of times with gaps is looked for
+_ON_GRID = 0.9  # of the times must be whole steps apart
+_MOST_MISSING = 10  # times as many steps as there are times
 
 
 # ---------------------------------------------------------------------- what was given
@@ -263,7 +265,7 @@ def frequency_of(index: Any, like: str | None = None) -> tuple[str | None, int |
     best: tuple[float, str | None, int | None] = (0.5, None, None)
     for name in _candidates(index):
         follows, later = _follows(index, name)
-        if follows.mean() > best[0]:
+        if follows.mean() > best[0] and _on_grid(index, name):
             best = (follows.mean(), name, int(np.argmax(later)) + 1 if later.any() else None)
     return best[1:]
 
@@ -292,12 +294,27 @@ def _follows(index: Any, frequency: str) -> tuple[NDArray[np.bool_], NDArray[np.
     """Which times come one step after the one before, and which later than that."""
     import pandas as pd
 
-    offset = _offset(frequency)
-    times = index if index.tz is None or is_absolute(offset) else index.tz_localize(None)
+    offset, times = _offset(frequency), _on_clock(index, frequency)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", pd.errors.PerformanceWarning)  # of offsets that pandas adds one by one
         expected = pd.DatetimeIndex(times[:-1] + offset)
     return np.asarray(times[1:] == expected), np.asarray(times[1:] > expected)
+
+
+def _on_grid(index: Any, frequency: str) -> bool:
+    """Whether nearly all times are whole steps after the first: then what is missing are steps."""
+    import pandas as pd
+
+    times = _on_clock(index, frequency)
+    n_steps = (times[-1] - times[0]) / np.median(np.diff(times))
+    if n_steps > _MOST_MISSING * len(times):
+        return False
+    return bool(times.isin(pd.date_range(times[0], times[-1], freq=frequency)).mean() >= _ON_GRID)
+
+
+def _on_clock(index: Any, frequency: str) -> Any:
+    """The times as the clock on the wall shows them, where that is what the steps follow."""
+    return index if index.tz is None or is_absolute(_offset(frequency)) else index.tz_localize(None)
 
 
 def is_absolute(offset: Any) -> bool:
