@@ -143,6 +143,7 @@ def test_a_model_says_what_it_is(here, model):
     assert facts["class"] == "EvokeClassifier"
     assert facts["columns"] == {
         "targets": ["side"], "features": ["step"], "sequence": "walk", "per_sequence": False, "booleans": [],
+        "time": None,
     }  # fmt: skip
     assert facts["fitness"] == learned.best_fitness_
     assert facts["parameters"]["gate_bias"] == learned.gate_bias == "auto"

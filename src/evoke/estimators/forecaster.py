@@ -203,10 +203,11 @@ class EvokeForecaster(SeriesEstimator):
 
         Parameters
         ----------
-        y : (T,) or (T, n_outputs) array, or list of such
-            One series, or several that may differ in length.
-        X : (T, n_features) array, or list of such, optional
-            External inputs: one row for every step of y.
+        y : (T,) or (T, n_outputs) array, Series or data frame, or list of such
+            One series, or several that may differ in length. The index of a pandas object must rise; forecasts go on
+            with it.
+        X : (T, n_features) array or data frame, or list of such, optional
+            External inputs: one row for every step of y, with the same index if both have one.
         y_val, X_val : optional
             Whole series held out for the fitness, of the same kind as y and X.
         sample_weight : optional
@@ -223,9 +224,15 @@ class EvokeForecaster(SeriesEstimator):
         ------
         ValueError
             A parameter out of range, a series no longer than the washout, data that are not finite, lengths of X and y
-            that differ; weights that are negative, or zero for all that is trained on or held out.
+            that differ; an index that falls or repeats, or differs between X and y; weights that are negative, or zero
+            for all that is trained on or held out.
         KeyboardInterrupt
             On Ctrl-C. The best network so far is kept: the estimator is fitted if a generation was completed.
+
+        Warns
+        -----
+        UserWarning
+            The times of a series have a gap; the first is named.
         """
         self._check_parameters()
         series = as_series(y)
@@ -290,20 +297,28 @@ class EvokeForecaster(SeriesEstimator):
             The series to be continued, which the network reads first. By default the (last) series of `fit`.
         X : (n_steps, n_features) array, or with `context` (T + n_steps, n_features), optional
             External inputs, where the model was trained with some: those of the context and of the steps generated.
+            If X and the series that is continued have an index, that of X must be the one that goes on after it.
 
         Returns
         -------
-        ndarray of shape (n_steps,) or (n_steps, n_outputs)
-            As y in `fit`. The model keeps no state: the same call gives the same values.
+        ndarray of shape (n_steps,) or (n_steps, n_outputs), Series or data frame
+            As y in `fit`. Where the series that is continued is a pandas object, so is what is returned: with its name
+            or columns, and with the labels and the time zone that follow in its index. The model keeps no state: the
+            same call gives the same values.
 
         Raises
         ------
         ParameterError
             An n_steps that is no integer of at least 0.
         ValueError
-            A context or X that do not fit the model or are not finite.
+            A context or X that do not fit the model or are not finite, or whose index is not in order.
         FloatingPointError
             The run diverges: an output is not finite.
+
+        Warns
+        -----
+        UserWarning
+            The index cannot go on, as its steps are not regular times or numbers: what is returned is numbered from 0.
         """
         model = self._fitted_model()
         n_steps = check_integer("n_steps", n_steps, 0, MOST_STEPS)
@@ -345,8 +360,8 @@ class EvokeForecaster(SeriesEstimator):
 
         Returns
         -------
-        ndarray of shape (n,) or (n, n_outputs)
-            A value for each element of `fh`, in its order.
+        ndarray of shape (n,) or (n, n_outputs), Series or data frame
+            A value for each element of `fh`, in its order; of the kind that `generate` returns.
         """
         check_is_fitted(self)
         if is_sequence(fh) and len(fh) > 0:

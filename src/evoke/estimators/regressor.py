@@ -241,9 +241,11 @@ class EvokeRegressor(RegressorMixin, SequenceEstimator):
         ----------
         X : list of (T_i, n_features) arrays or data frames, (n, T, n_features) array, or (T, n_features) array
             Sequences. A 2-D array (or a data frame) is one sequence, or with `lengths` several, one after the other.
+            The index of a data frame must rise.
         y : targets with the structure of X
             One value per step, or rows of several. For a list or 3-D X also one value per sequence, which is read off
             the last step; several per sequence are a row of shape (1, n_outputs).
+            Where X and y have an index, it must be the same.
         lengths : sequence of int, optional
             Lengths of the sequences in a 2-D X. Cross-validation splits the rows of an array, so pass it a list of
             sequences instead. In a pipeline, `lengths` and weights arrive by scikit-learn's metadata routing.
@@ -262,10 +264,18 @@ class EvokeRegressor(RegressorMixin, SequenceEstimator):
         Raises
         ------
         ValueError
-            A parameter out of range; data that are empty, ragged in the wrong place or not finite; weights that are
-            negative, or zero for everything that is trained on or held out.
+            A parameter out of range; data that are empty, ragged in the wrong place or not finite; an index that falls
+            or repeats, or differs between X and y; weights that are negative, or zero for everything that is trained on
+            or held out.
         KeyboardInterrupt
             On Ctrl-C. The best network so far is kept: the estimator is fitted if a generation was completed.
+
+        Warns
+        -----
+        UserWarning
+            The times of a sequence have a gap; the first is named.
+        DataConversionWarning
+            y is a column.
         """
         given = self._read(X, y, lengths, X_val, y_val, sample_weight, sample_weight_val)
         with self._fitting(given) as settled:

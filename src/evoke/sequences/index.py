@@ -19,8 +19,8 @@ __all__ = [
 
 _ORDERED_OBJECTS = ("integer", "floating", "mixed-integer-float", "decimal", "date", "datetime")
 _WINDOWS = 12  # in which the frequency of times with gaps is looked for
-_ON_GRID = 0.9  # of the times must be whole steps apart
-_MOST_MISSING = 10  # times as many steps as there are times
+_ON_GRID = 0.9  # of the times must be whole steps apart, if one frequency is to be theirs
+_MOST_MISSING = 10  # times as many steps as there are times, for that
 
 
 # ---------------------------------------------------------------------- what was given
@@ -170,7 +170,7 @@ def first_fall(index: Any) -> int | None:
     None: the index rises, or has no order, as text has none.
     """
     ordered = _ordered(index)
-    if ordered is None or (ordered.is_monotonic_increasing and ordered.is_unique and not ordered.hasnans):
+    if ordered is None or (ordered.is_monotonic_increasing and ordered.is_unique and not _lacks_some(ordered)):
         return None
     labels = list(ordered)
     if any(map(_is_missing, labels)):
@@ -193,6 +193,13 @@ def _ordered(index: Any) -> Any:
     return index if index.dtype == object and pd.api.types.infer_dtype(index) in _ORDERED_OBJECTS else None
 
 
+def _lacks_some(index: Any) -> bool:
+    """Whether labels are missing, or parts of them."""
+    if index.nlevels > 1:
+        return any((codes < 0).any() for codes in index.codes)
+    return bool(index.hasnans)
+
+
 def _is_missing(label: Any) -> bool:
     import pandas as pd
 
@@ -204,13 +211,16 @@ def _is_missing(label: Any) -> bool:
 
 def first_gap(index: Any) -> tuple[int, str] | None:
     """The first position before which times are missing, and in words the step that most have; None: no gap."""
+    import pandas as pd
+
     kind = kind_of(index)
     if kind == "datetime":
         frequency, gap = frequency_of(index)
         return None if gap is None else (gap, str(frequency))
     if kind in ("period", "timedelta"):
         step, gap = common_step(index)
-        return None if gap is None else (gap, f"{step} {index.dtype}")
+        if gap is not None:
+            return gap, str(index.freqstr if kind == "period" else pd.to_timedelta(step, unit=index.unit))
     return None
 
 
@@ -221,7 +231,7 @@ def _gap_in_words(index: Any, name: str, begin: int) -> str | None:
     i, step = gap
     return (
         f"{name} has a gap before position {begin + i}: {index[i]} comes after {index[i - 1]}, where most steps are "
-        f"{step}; steps are taken to be equal"
+        f"{step}; to the network all steps are equal"
     )
 
 
@@ -256,18 +266,25 @@ def frequency_of(index: Any, like: str | None = None) -> tuple[str | None, int |
     None: most steps have none in common, or its name does not say all of it (holidays of one's own). Where the times
     have the frequency `like`, it is that: a few days tell nothing of weekends.
     """
-    if index.freq is None and like is not None and (len(index) == 1 or _follows(index, like)[0].all()):
+    if index.freq is None and like is not None and (_steps(index, like) == 1).all():
         return like, None
-    whole = index.freq or index.inferred_freq
+    whole = index.freq or _inferred(index)
     if whole is not None:
-        name = whole if isinstance(whole, str) else whole.freqstr
-        return (name, None) if isinstance(whole, str) or whole == _offset(name) else (None, None)
+        return (whole.freqstr if whole == _offset(whole.freqstr) else None), None
     best: tuple[float, str | None, int | None] = (0.5, None, None)
     for name in _candidates(index):
-        follows, later = _follows(index, name)
-        if follows.mean() > best[0] and _on_grid(index, name):
-            best = (follows.mean(), name, int(np.argmax(later)) + 1 if later.any() else None)
+        steps = _steps(index, name)
+        share = (steps == 1).mean()
+        if share > best[0] and (steps > 0).mean() >= _ON_GRID:
+            best = (share, name, int(np.argmax(steps > 1)) + 1 if (steps > 1).any() else None)
     return best[1:]
+
+
+def _inferred(index: Any) -> Any:
+    """The frequency that all times have, as pandas sees it; None: there is none, or there are fewer than three."""
+    import pandas as pd
+
+    return None if len(index) < 3 else pd.DatetimeIndex(index, freq="infer").freq
 
 
 def _offset(name: str) -> Any:
@@ -282,39 +299,29 @@ def _offset(name: str) -> Any:
 
 def _candidates(index: Any) -> list[str]:
     """The frequencies that pandas finds in parts of an index."""
-    found = dict.fromkeys(
-        index[begin : begin + size].inferred_freq
+    found = (
+        _inferred(index[begin : begin + size])
         for size in sorted({min(10, max(3, len(index) // 2)), 4, 3}, reverse=True) if size < len(index)
         for begin in np.unique(np.linspace(0, len(index) - size, _WINDOWS).astype(int))
     )  # fmt: skip
-    return [name for name in found if name is not None]
+    names = list(dict.fromkeys(offset.freqstr for offset in found if offset is not None))
+    return [*names, "B"] if "D" in names and "B" not in names else names  # parts may all be without a weekend
 
 
-def _follows(index: Any, frequency: str) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    """Which times come one step after the one before, and which later than that."""
+def _steps(index: Any, frequency: str) -> NDArray[np.int64]:
+    """By how many steps each time comes after the one before; 0 where one of the two is no whole step from the first.
+
+    Days and all above are counted by the clock on the wall.
+    """
     import pandas as pd
 
-    offset, times = _offset(frequency), _on_clock(index, frequency)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", pd.errors.PerformanceWarning)  # of offsets that pandas adds one by one
-        expected = pd.DatetimeIndex(times[:-1] + offset)
-    return np.asarray(times[1:] == expected), np.asarray(times[1:] > expected)
-
-
-def _on_grid(index: Any, frequency: str) -> bool:
-    """Whether nearly all times are whole steps after the first: then what is missing are steps."""
-    import pandas as pd
-
-    times = _on_clock(index, frequency)
-    n_steps = (times[-1] - times[0]) / np.median(np.diff(times))
-    if n_steps > _MOST_MISSING * len(times):
-        return False
-    return bool(times.isin(pd.date_range(times[0], times[-1], freq=frequency)).mean() >= _ON_GRID)
-
-
-def _on_clock(index: Any, frequency: str) -> Any:
-    """The times as the clock on the wall shows them, where that is what the steps follow."""
-    return index if index.tz is None or is_absolute(_offset(frequency)) else index.tz_localize(None)
+    times = index if index.tz is None or is_absolute(_offset(frequency)) else index.tz_localize(None)
+    none = np.zeros(len(times) - 1, dtype=np.int64)
+    few = pd.date_range(times[0], periods=3, freq=frequency)
+    if (times[-1] - times[0]) / (few[2] - few[1]) > _MOST_MISSING * len(times):
+        return none
+    place = pd.date_range(times[0], times[-1], freq=frequency).get_indexer(times)
+    return np.where((place[1:] < 0) | (place[:-1] < 0), none, np.diff(place))
 
 
 def is_absolute(offset: Any) -> bool:
