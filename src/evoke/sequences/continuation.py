@@ -118,7 +118,7 @@ class SeriesIndex:
         times = times[1:] if times[0] == begin else times[:n]
         if on_the_wall:  # clocks may be put forward or back at one of these times
             times = times.tz_localize(self.tz, nonexistent="shift_forward", ambiguous=np.ones(n, dtype=bool))
-            with suppress(ValueError):
+            with suppress(Exception):  # pandas refuses it, in several ways, where an hour is skipped
                 times.freq = offset
         return times
 
@@ -208,7 +208,7 @@ def _zone(index: Any) -> str:
     try:
         index[-1:].tz_convert(str(index.tz))
         return str(index.tz)
-    except (KeyError, ValueError, LookupError, OSError):
+    except Exception:  # which one depends on pandas and on the name
         return str(pd.Timestamp(index[-1].isoformat()).tz)
 
 
