@@ -175,6 +175,7 @@ class ESP:
         self.generation = 0
         self.stagnation = 0
         self.bursts = []
+        self._n_left_out = 0  # networks that were not evaluated
         if initial is None or (callable(initial) and not isinstance(initial, type)):
             initial = [self._draw(initial, i) for i in range(len(self.lengths))]
         self.subpopulations = _check_initial(initial, self.lengths, self.subpopulation_size)
@@ -210,7 +211,7 @@ class ESP:
     @property
     def n_evaluations(self):
         """Number of networks evaluated."""
-        return self.generation * self.n_networks
+        return self.generation * self.n_networks - self._n_left_out
 
     def ask(self):
         """Candidate networks of this generation; the same ones until `tell` is called.
@@ -229,7 +230,7 @@ class ESP:
             [chromosomes[index] for chromosomes, index in zip(self.subpopulations, self._members(), strict=True)]
         )
 
-    def tell(self, fitness):
+    def tell(self, fitness, n_evaluated=None):
         """Take the fitness of the networks that `ask` gave, and make the next generation.
 
         Parameters
@@ -237,11 +238,15 @@ class ESP:
         fitness : array-like of shape (n_networks,)
             To be minimised. NaN counts as infinity, and infinity ranks last. While no network had a fitness below
             infinity there is nothing to burst around, so selection continues.
+        n_evaluated : int, optional
+            Networks that count in `n_evaluations`, where time was too short for all of them; by default all.
 
         Raises
         ------
         ValueError
             If `ask` was not called for this generation, or `fitness` has another shape or no real numbers.
+        ParameterError
+            An `n_evaluated` that is no integer from 0 to `n_networks`.
         """
         if self._assembly is None:
             raise ValueError("tell was called before ask")
@@ -249,6 +254,8 @@ class ESP:
         check_shape(fitness, "fitness", (self.n_networks,))
         fitness = to_float(fitness, "fitness").copy()
         fitness[np.isnan(fitness)] = np.inf
+        if n_evaluated is not None:
+            self._n_left_out += self.n_networks - check_integer("n_evaluated", n_evaluated, 0, self.n_networks)
 
         before = self.best_fitness
         self._hall.enter(fitness, self._members(), self.subpopulations)
@@ -302,6 +309,7 @@ class ESP:
             "asked": int(self._assembly is not None),
             "stagnation": self.stagnation,
             "bursts": np.array(self.bursts, dtype=np.int64),
+            **({} if self._n_left_out == 0 else {"n_left_out": self._n_left_out}),
             "best_fitness": self.best_fitness,
             "best": self._hall.genomes[:1].flatten(),
             **({} if self.n_best == 1 else {
@@ -326,6 +334,8 @@ class ESP:
         current = self.state_dict()
         if not isinstance(state, Mapping):
             raise refusal("state", "be a mapping, as state_dict gives it", state)
+        state = {"n_left_out": 0, **state}  # only where there are any
+        current.setdefault("n_left_out", 0)
         if set(state) != set(current):
             missing, unknown = sorted(set(current) - set(state)), sorted(set(state) - set(current))
             raise ValueError(f"state has the wrong keys: missing {missing}, unknown {unknown}")
@@ -359,17 +369,21 @@ class ESP:
         check_dimensions(arrays["bursts"], "state['bursts']", (1,))
         counts = {}
         for name, most in (
-            ("entropy", None), ("generation", _MOST_GENERATIONS), ("asked", 1), ("stagnation", _MOST_GENERATIONS)
+            ("entropy", None), ("generation", _MOST_GENERATIONS), ("asked", 1), ("stagnation", _MOST_GENERATIONS),
+            ("n_left_out", None),
         ):  # fmt: skip
             value = to_array(state[name], f"state[{name!r}]")
             number = state[name] if value.ndim else value.item()  # a model file has arrays of no axis
             counts[name] = check_integer(f"state[{name!r}]", number, 0, most)
+        if counts["n_left_out"] > counts["generation"] * self.n_networks:
+            raise ValueError(f"state['n_left_out'] is {counts['n_left_out']}, more than all networks")
         for i, burst in enumerate(arrays["bursts"].tolist()):
             check_integer(f"state['bursts'][{i}]", burst, 0, _MOST_GENERATIONS)
 
         self._entropy = counts["entropy"]
         self.generation = counts["generation"]
         self.stagnation = counts["stagnation"]
+        self._n_left_out = counts["n_left_out"]
         self.bursts = arrays["bursts"].tolist()
         self._hall = HallOfFame(self.lengths, self.n_best)
         self._hall.genomes = np.array(arrays["hall"], dtype=np.float64).reshape(-1, n_weights)

@@ -285,7 +285,7 @@ def test_state_that_is_no_mapping_is_refused(state):
         ("best_fitness", np.zeros(2)), ("best_fitness", 1j), ("best", "x"), ("weights", "x"),
         ("weights", np.zeros(24, complex)), ("entropy", np.zeros(2)), ("generation", [1, 2]), ("generation", 10**30),
         ("stagnation", "x"), ("lengths", "x"), ("credit", None), ("burst_patience", {}),
-        ("weight_range", [[1], [1, 2]]),
+        ("weight_range", [[1], [1, 2]]), ("n_left_out", -1), ("n_left_out", 10**30), ("n_left_out", "x"),
     ],
 )  # fmt: skip
 def test_wrong_value_in_a_state_is_refused_by_its_key(name, value):

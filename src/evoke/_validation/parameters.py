@@ -28,7 +28,8 @@ __all__ = [
     "INT32_MAX", "MOST", "MOST_SCALE", "check_callable", "check_callbacks", "check_choice", "check_class_weight",
     "check_flag", "check_fraction", "check_gate_bias", "check_integer", "check_method", "check_n_jobs",
     "check_not_negative", "check_number", "check_path", "check_pool", "check_positive", "check_positive_or_auto",
-    "check_random_state", "check_real", "is_sequence", "is_text", "takes_record", "to_number",
+    "check_positive_or_none", "check_random_state", "check_real", "is_sequence", "is_text", "takes_record",
+    "to_number",
 ]  # fmt: skip
 
 
@@ -105,6 +106,11 @@ def check_positive(name: str, value: Any, most: float | None = None) -> float:
     if most is not None and number > most:
         raise refusal(name, f"be at most {most:g}", value)
     return number
+
+
+def check_positive_or_none(name: str, value: Any) -> None:
+    if value is not None and not 0 < to_number(value) < math.inf:
+        raise refusal(name, "be None or a positive finite number", value)
 
 
 def is_text(value: Any, text: str) -> bool:

@@ -27,6 +27,7 @@ from evoke._validation.parameters import (
     check_not_negative,
     check_positive,
     check_positive_or_auto,
+    check_positive_or_none,
     check_random_state,
     is_text,
 )
@@ -162,6 +163,7 @@ class BaseEvoke(
         if not (self._leaves_out and is_text(self.validation, "loo")):
             check_fraction("validation", self.validation)
         check_random_state(self.random_state)
+        check_positive_or_none("max_seconds", self.max_seconds)
         check_n_jobs(self.n_jobs)
 
     # ------------------------------------------------------------------ the recipe
@@ -208,7 +210,7 @@ class BaseEvoke(
 
         # per generation: networks are assembled, evaluated and credited; then selection and mutation, or a burst
         try:
-            evolve(fit.run, n_jobs=self.n_jobs, callbacks=callbacks)
+            evolve(fit.run, n_jobs=self.n_jobs, callbacks=callbacks, max_seconds=self.max_seconds)
         finally:
             # the best network and its readout, swapped in as a whole: a fit that fails or is interrupted leaves a whole
             # model, or the old one where no generation was completed

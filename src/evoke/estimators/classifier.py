@@ -127,6 +127,10 @@ class EvokeClassifier(ClassifierMixin, SequenceEstimator):
         Where ``validation="loo"``: "standard" brings the inputs of the networks and the features of the readout to a
         mean of 0 and a deviation of 1, so that units do not matter.
         "auto": None where steps have targets, "standard" where sequences have one.
+    max_seconds : float or None, default=None
+        Seconds after which the evolution ends, before its next generation; the first one of a `fit` is completed all
+        the same, and the readout trained. None: no limit. With ``validation="loo"`` the first generation of all ends in
+        time too, with the networks evaluated so far; ``history_[0]["n_evaluations"]`` says how many.
 
     Attributes
     ----------
@@ -205,6 +209,7 @@ class EvokeClassifier(ClassifierMixin, SequenceEstimator):
         n_networks="auto",
         differences="auto",
         scale="auto",
+        max_seconds=None,
     ):
         self.n_cells = n_cells
         self.cell = cell
@@ -237,6 +242,7 @@ class EvokeClassifier(ClassifierMixin, SequenceEstimator):
         self.n_networks = n_networks
         self.differences = differences
         self.scale = scale
+        self.max_seconds = max_seconds
 
     # ------------------------------------------------------------------ fitting
 

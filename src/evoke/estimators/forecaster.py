@@ -105,6 +105,9 @@ class EvokeForecaster(SeriesEstimator):
         Whether the readout of the best network is trained once more at the end (after an interrupt too), this time on
         all the data, the part that `validation` holds out included. The network, `best_fitness_` and `history_` stay as
         they are. What `fit` is given as ``X_val, y_val`` stays held out, so there is nothing to train on again.
+    max_seconds : float or None, default=None
+        Seconds after which the evolution ends, before its next generation; the first one of a `fit` is completed all
+        the same, and the readout trained. None: no limit.
 
     Attributes
     ----------
@@ -165,6 +168,7 @@ class EvokeForecaster(SeriesEstimator):
         warm_start=False,
         verbose=0,
         refit=False,
+        max_seconds=None,
     ):
         self.n_cells = n_cells
         self.cell = cell
@@ -195,6 +199,7 @@ class EvokeForecaster(SeriesEstimator):
         self.warm_start = warm_start
         self.verbose = verbose
         self.refit = refit
+        self.max_seconds = max_seconds
 
     # ------------------------------------------------------------------ fitting
 

@@ -121,6 +121,10 @@ class EvokeRegressor(RegressorMixin, SequenceEstimator):
         mean of 0 and a deviation of 1, and y too, so that units do not matter; errors and `epsilon` are in units of the
         deviation of y then.
         "auto": None where steps have targets, "standard" where sequences have one.
+    max_seconds : float or None, default=None
+        Seconds after which the evolution ends, before its next generation; the first one of a `fit` is completed all
+        the same, and the readout trained. None: no limit. With ``validation="loo"`` the first generation of all ends in
+        time too, with the networks evaluated so far; ``history_[0]["n_evaluations"]`` says how many.
 
     Attributes
     ----------
@@ -199,6 +203,7 @@ class EvokeRegressor(RegressorMixin, SequenceEstimator):
         n_networks="auto",
         differences="auto",
         scale="auto",
+        max_seconds=None,
     ):
         self.n_cells = n_cells
         self.cell = cell
@@ -231,6 +236,7 @@ class EvokeRegressor(RegressorMixin, SequenceEstimator):
         self.n_networks = n_networks
         self.differences = differences
         self.scale = scale
+        self.max_seconds = max_seconds
 
     # ------------------------------------------------------------------ fitting
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from threading import Lock
+from time import monotonic
 
 import numpy as np
 
@@ -18,7 +19,13 @@ __all__ = ["WorkQueue", "activations", "evaluate", "fit_readout"]
 
 
 class WorkQueue:
-    """Networks that several threads evaluate together: each takes the next few until none are left.
+    """Networks that several threads evaluate together: each takes the next few until none are left, or time is up.
+
+    Parameters
+    ----------
+    n_networks, n_threads : int
+    seconds : float, optional
+        Time from now after which no more are taken, once one of them has a finite error.
 
     Attributes
     ----------
@@ -28,10 +35,11 @@ class WorkQueue:
         Set to non-zero, it ends the work within a network or two.
     """
 
-    def __init__(self, n_networks: int, n_threads: int):
+    def __init__(self, n_networks: int, n_threads: int, seconds: float | None = None):
         self.errors = np.full((n_networks, 4), np.nan)
         self.stop = np.zeros(1, dtype=np.int64)
         self._left, self._n_threads, self._lock = n_networks, n_threads, Lock()
+        self._end = None if seconds is None else monotonic() + seconds
 
     def next_block(self) -> slice:
         """Networks for the calling thread, empty when there are no more.
@@ -40,6 +48,8 @@ class WorkQueue:
         another. Half a block costs the forward pass as much as a whole one, but most of the work is in the readouts.
         """
         with self._lock:
+            if self._end is not None and monotonic() >= self._end and np.isfinite(self.errors[:, 1]).any():
+                self._left = 0
             first = len(self.errors) - self._left
             n = LANES if self._left > LANES * self._n_threads else LANES // 2
             n = min(n, self._left)

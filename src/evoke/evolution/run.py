@@ -6,6 +6,7 @@ import copy
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
+from time import monotonic
 from typing import Any
 
 import numpy as np
@@ -87,7 +88,9 @@ class Run:
         return RunState(copy.deepcopy(self.esp), list(self.history), self.first, self.problem.digest)
 
 
-def evolve(run: Run, *, n_jobs: int | None = None, callbacks: Iterable[Any] = ()) -> None:
+def evolve(
+    run: Run, *, n_jobs: int | None = None, callbacks: Iterable[Any] = (), max_seconds: float | None = None
+) -> None:
     """Evolve up to generation ``run.n_generations``, appending one record each to ``run.history``.
 
     The state lives in ``run.esp`` and ``run.history`` alone: whatever ends the loop, an interrupt included, both
@@ -102,6 +105,9 @@ def evolve(run: Run, *, n_jobs: int | None = None, callbacks: Iterable[Any] = ()
         depend on it.
     callbacks : iterable of callbacks
         See `Run`.
+    max_seconds : float, optional
+        When these are over the run ends before the next generation. The first one of whole sequences, whose networks
+        are many, ends with those that are evaluated by then; the others rank last.
 
     Raises
     ------
@@ -109,6 +115,7 @@ def evolve(run: Run, *, n_jobs: int | None = None, callbacks: Iterable[Any] = ()
         A callback does not do what `Run` says.
     """
     esp, history = run.esp, run.history
+    end = np.inf if max_seconds is None else monotonic() + max_seconds
     callbacks = list(callbacks)
     for callback in callbacks:
         if hasattr(callback, "restore"):
@@ -117,12 +124,14 @@ def evolve(run: Run, *, n_jobs: int | None = None, callbacks: Iterable[Any] = ()
     with ExitStack() as stack, evaluator(run.problem, n_jobs, esp.n_networks) as evaluate_all:
         watching = [begin(stack, run, k, callback) for k, callback in enumerate(callbacks)]
         while esp.generation < run.n_generations and not run.stopped:
-            errors = evaluate_all(esp.ask())
+            is_cut = max_seconds is not None and esp.generation == 0 and isinstance(run.problem, PooledProblem)
+            errors = evaluate_all(esp.ask(), seconds=end - monotonic() if is_cut else None)
             with whole_or_not_at_all(run):
                 record = tell(esp, errors)
                 history.append(record)
             if any([is_end(k, callback(record, esp)) for k, callback in enumerate(watching)]):
                 run.stopped = True
+            run.stopped |= monotonic() >= end
 
 
 def begin(stack: ExitStack, run: Run, k: int, callback: Any) -> Callback:
@@ -162,14 +171,15 @@ def tell(esp: ESP, errors: NDArray[np.float64]) -> dict[str, Any]:
     """Give the fitness to the engine; the record of the generation."""
     fitness = errors[:, 0] + errors[:, 1]
     n_bursts = len(esp.bursts)
-    esp.tell(fitness)
+    evaluated = ~np.isnan(fitness)
+    esp.tell(fitness, n_evaluated=int(evaluated.sum()))
     best = int(np.argmin(np.where(np.isnan(fitness), np.inf, fitness)))
     return {
         "generation": esp.generation,
         "n_evaluations": esp.n_evaluations,
         "best_fitness": esp.best_fitness,
         "generation_best": float(fitness[best]),
-        "generation_median": float(np.median(fitness)),
+        "generation_median": float(np.median(fitness[evaluated])) if evaluated.any() else np.nan,
         "train_error": float(errors[best, 0]),
         "validation_error": float(errors[best, 1]),
         "wrong_train": number_of_wrong(errors[best, 2]),

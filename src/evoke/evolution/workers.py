@@ -58,8 +58,11 @@ def n_workers(n_jobs: int | None, most: int) -> int:
 @contextmanager
 def evaluator(
     problem: Problem | PooledProblem, n_jobs: int | None, n_networks: int
-) -> Iterator[Callable[[FloatArray], FloatArray]]:
+) -> Iterator[Callable[..., FloatArray]]:
     """The function genomes -> errors for generations of `n_networks`, several slices at a time.
+
+    It may be given `seconds` too, after which it leaves out the networks that are left; their errors are NaN. At least
+    one network of each slice is evaluated.
 
     Raises
     ------
@@ -74,12 +77,18 @@ def evaluator(
     else:
         with _others(workers) as others:
 
-            def evaluate_all(genomes: FloatArray) -> FloatArray:
+            def evaluate_all(genomes: FloatArray, seconds: float | None = None) -> FloatArray:
                 # every slice takes the problem with it: docs/parallel.md says what that costs
-                errors = dict(others.results(partial(evaluate, problem), slices(genomes, workers)))
+                call = partial(_evaluate_in_time, problem, seconds)
+                errors = dict(others.results(call, slices(genomes, workers)))
                 return np.concatenate([errors[k] for k in range(len(errors))])
 
             yield evaluate_all
+
+
+def _evaluate_in_time(problem: Problem | PooledProblem, seconds: float | None, genomes: FloatArray) -> FloatArray:
+    """A slice, on a machine whose clock is its own."""
+    return evaluate(problem, genomes, None if seconds is None else WorkQueue(len(genomes), 1, seconds))
 
 
 class _Threads(ThreadPoolExecutor):
@@ -92,8 +101,11 @@ class _Threads(ThreadPoolExecutor):
         self.workers = workers
         super().__init__(max(1, workers - 1))  # it starts them when they are needed
 
-    def evaluate(self, problem: Problem | PooledProblem, genomes: FloatArray) -> FloatArray:
-        queue = WorkQueue(len(genomes), self.workers) if self.workers > 1 else None
+    def evaluate(
+        self, problem: Problem | PooledProblem, genomes: FloatArray, seconds: float | None = None
+    ) -> FloatArray:
+        alone = self.workers == 1 and seconds is None
+        queue = None if alone else WorkQueue(len(genomes), self.workers, seconds)
         waiting = [self.submit(evaluate, problem, genomes, queue) for _ in range(self.workers - 1)]
         try:
             errors = evaluate(problem, genomes, queue)
