@@ -1,11 +1,8 @@
-"""Callbacks: construction, protocol, early stopping, progress, the log."""
+"""Callbacks: construction, protocol, early stopping, the log."""
 
 import copy
-import io
 import pickle
 import re
-import sys
-import threading
 from contextlib import contextmanager, nullcontext
 
 import numpy as np
@@ -19,7 +16,7 @@ from evoke import callbacks
 from evoke.callbacks import Checkpoint, EarlyStopping, HistoryLog, Progress
 from evoke.evolution.run import Run
 from evoke.exceptions import ParameterError
-from helpers.watched import CLASSES, VALUES, Stop, X, assert_same_model, cut, read_log, stop_at, tiny
+from helpers.watched import CLASSES, VALUES, Stop, X, assert_same_model, read_log, stop_at, tiny
 
 # ---- construction
 
@@ -271,53 +268,6 @@ def test_records_of_other_data_do_not_count():
     n_before = len(model.history_)
     model.set_params(C=1.0).fit(X, opposite)
     assert model.fitted_.run.first == n_before
-
-
-# ---- progress
-
-
-class Terminal(io.StringIO):
-    def isatty(self):
-        return True
-
-
-def test_progress_is_silent_where_there_is_no_terminal(capfd, monkeypatch):
-    monkeypatch.setitem(sys.modules, "rich.progress", None)  # nor is rich needed
-    tiny(Progress()).fit(X, CLASSES)
-    assert capfd.readouterr() == ("", "")
-    monkeypatch.setattr(sys, "stderr", None)
-    tiny(Progress()).fit(X, CLASSES)
-
-
-def test_progress_on_a_terminal(capsys, monkeypatch):
-    before = set(threading.enumerate())
-    with monkeypatch.context() as patch:
-        patch.setattr(sys, "stderr", Terminal())
-        model = tiny(Progress(), warm_start=True).fit(X, CLASSES)
-        first = sys.stderr.getvalue()
-        model.fit(X, CLASSES)
-        shown = sys.stderr.getvalue()[len(first) :]
-    assert "6/6" in first and f"fitness {model.best_fitness_:.4g}" in shown and "12/12" in shown
-    for thread in set(threading.enumerate()) - before:  # rich has told it to end
-        thread.join(60)
-    assert set(threading.enumerate()) == before
-    assert capsys.readouterr().out == ""
-
-
-def test_progress_ends_with_the_run(monkeypatch):
-    before = set(threading.enumerate())
-    monkeypatch.setattr(sys, "stderr", Terminal())
-    cut(tiny(Progress()), 2)
-    for thread in set(threading.enumerate()) - before:  # rich has told it to end
-        thread.join(60)
-    assert set(threading.enumerate()) == before
-
-
-def test_progress_without_rich(monkeypatch):
-    monkeypatch.setitem(sys.modules, "rich.progress", None)
-    monkeypatch.setattr(sys, "stderr", Terminal())
-    with pytest.raises(ImportError, match="Progress needs rich: pip install rich"):
-        tiny(Progress()).fit(X, CLASSES)
 
 
 # ---- the log

@@ -13,7 +13,7 @@ from evoke import EvokeClassifier, EvokeForecaster, EvokeRegressor
 from evoke.callbacks import Checkpoint, HistoryLog
 from evoke.evolution import evaluation, run
 from evoke.evolution.evaluation import evaluate
-from helpers.watched import CLASSES, VALUES, TINY, X, assert_same_model, read_log, tiny
+from helpers.watched import CLASSES, TINY, VALUES, X, assert_same_model, read_log, tiny
 
 SERIES = np.sin(0.3 * np.arange(60))
 RNG = np.random.default_rng(1)

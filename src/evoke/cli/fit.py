@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -130,7 +131,9 @@ def _series(table: Table, columns: Columns, groups: RowGroups, times: Any, notes
 
 def _evolve(model: Any, data: tuple[Any, Any], checkpoint: Path | None) -> bool:
     """Fit the model; whether that was interrupted."""
-    callbacks = [Progress()] if checkpoint is None else [Checkpoint(checkpoint), _Resumption(), Progress()]
+    callbacks: list[Any] = [] if checkpoint is None else [Checkpoint(checkpoint), _Resumption()]
+    if sys.stderr is not None and sys.stderr.isatty():
+        callbacks.append(Progress())
     try:
         model.set_params(callbacks=callbacks).fit(*data)
     except KeyboardInterrupt:

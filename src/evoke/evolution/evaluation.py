@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-from threading import Lock
+from threading import Lock, get_ident
 from time import monotonic
 
 import numpy as np
@@ -26,6 +27,8 @@ class WorkQueue:
     n_networks, n_threads : int
     seconds : float, optional
         Time from now after which no more are taken, once one of them has a finite error.
+    listeners : sequence of callables
+        Called with the share of networks that have been taken, whenever the thread that made the queue takes some.
 
     Attributes
     ----------
@@ -35,11 +38,15 @@ class WorkQueue:
         Set to non-zero, it ends the work within a network or two.
     """
 
-    def __init__(self, n_networks: int, n_threads: int, seconds: float | None = None):
+    def __init__(
+        self, n_networks: int, n_threads: int, seconds: float | None = None,
+        listeners: Sequence[Callable[[float], None]] = (),
+    ):  # fmt: skip
         self.errors = np.full((n_networks, 4), np.nan)
         self.stop = np.zeros(1, dtype=np.int64)
         self._left, self._n_threads, self._lock = n_networks, n_threads, Lock()
         self._end = None if seconds is None else monotonic() + seconds
+        self._listeners, self._owner = listeners, get_ident()
 
     def next_block(self) -> slice:
         """Networks for the calling thread, empty when there are no more.
@@ -54,6 +61,9 @@ class WorkQueue:
             n = LANES if self._left > LANES * self._n_threads else LANES // 2
             n = min(n, self._left)
             self._left -= n
+        if self._listeners and get_ident() == self._owner:
+            for listen in self._listeners:
+                listen(first / len(self.errors))
         return slice(first, first + n)
 
 

@@ -73,6 +73,9 @@ class Run:
         Without arguments: a copy of the estimator, fitted with the best network so far.
     stopped : bool
         Set to true, by a `watch` for instance, it ends the run before the next generation.
+    listeners : list of callables
+        Each is called with the share of the generation under way that is evaluated, whenever a few networks more are.
+        They are called by the thread of `fit`, and not at all where other processes evaluate the networks.
     """
 
     problem: Problem | PooledProblem
@@ -82,6 +85,7 @@ class Run:
     first: int = 0
     model: Callable[[], Any] | None = None
     stopped: bool = False
+    listeners: list[Callable[[float], None]] = field(default_factory=list)
 
     def state(self) -> RunState:
         """Where the run is now; what follows does not change it."""
@@ -121,7 +125,7 @@ def evolve(
         if hasattr(callback, "restore"):
             with whole_or_not_at_all(run):
                 callback.restore(run)
-    with ExitStack() as stack, evaluator(run.problem, n_jobs, esp.n_networks) as evaluate_all:
+    with ExitStack() as stack, evaluator(run.problem, n_jobs, esp.n_networks, run.listeners) as evaluate_all:
         watching = [begin(stack, run, k, callback) for k, callback in enumerate(callbacks)]
         while esp.generation < run.n_generations and not run.stopped:
             is_cut = max_seconds is not None and esp.generation == 0 and isinstance(run.problem, PooledProblem)

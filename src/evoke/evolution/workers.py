@@ -57,12 +57,16 @@ def n_workers(n_jobs: int | None, most: int) -> int:
 
 @contextmanager
 def evaluator(
-    problem: Problem | PooledProblem, n_jobs: int | None, n_networks: int
+    problem: Problem | PooledProblem,
+    n_jobs: int | None,
+    n_networks: int,
+    listeners: Sequence[Callable[[float], None]] = (),
 ) -> Iterator[Callable[..., FloatArray]]:
     """The function genomes -> errors for generations of `n_networks`, several slices at a time.
 
     It may be given `seconds` too, after which it leaves out the networks that are left; their errors are NaN. At least
-    one network of each slice is evaluated.
+    one network of each slice is evaluated. Where this process evaluates them all, the listeners are told of the share
+    that is evaluated.
 
     Raises
     ------
@@ -72,7 +76,7 @@ def evaluator(
     workers = n_workers(n_jobs, -(-n_networks // LANES))  # no more than there are slices
     # joblib keeps the work of a single worker in this process too, whatever the backend
     if workers == 1 or in_threads(n_jobs):
-        with _Threads(workers) as threads:
+        with _Threads(workers, listeners) as threads:
             yield partial(threads.evaluate, problem)
     else:
         with _others(workers) as others:
@@ -97,15 +101,15 @@ class _Threads(ThreadPoolExecutor):
     The calling thread takes its share, as Ctrl-C reaches it alone.
     """
 
-    def __init__(self, workers: int):
-        self.workers = workers
+    def __init__(self, workers: int, listeners: Sequence[Callable[[float], None]]):
+        self.workers, self.listeners = workers, listeners
         super().__init__(max(1, workers - 1))  # it starts them when they are needed
 
     def evaluate(
         self, problem: Problem | PooledProblem, genomes: FloatArray, seconds: float | None = None
     ) -> FloatArray:
-        alone = self.workers == 1 and seconds is None
-        queue = None if alone else WorkQueue(len(genomes), self.workers, seconds)
+        alone = self.workers == 1 and seconds is None and not self.listeners
+        queue = None if alone else WorkQueue(len(genomes), self.workers, seconds, self.listeners)
         waiting = [self.submit(evaluate, problem, genomes, queue) for _ in range(self.workers - 1)]
         try:
             errors = evaluate(problem, genomes, queue)
