@@ -31,6 +31,7 @@ from helpers.watched import CLASSES, VALUES, Stop, X, assert_same_model, read_lo
         (lambda: EarlyStopping(target=np.nan), "target must be a finite number of at least 0, got nan"),
         (lambda: EarlyStopping(target="0"), "target must be a finite number of at least 0, got '0'"),
         (lambda: EarlyStopping(3, min_delta=-1.0), "min_delta must be a finite number of at least 0, got -1.0"),
+        (lambda: EarlyStopping(3, relative_delta="x"), "relative_delta must be a finite number of at least 0, got 'x'"),
         (lambda: Checkpoint(3), "path must be a path, got 3"),
         (lambda: Checkpoint(""), "path must be a path, got ''"),
         (lambda: Checkpoint(None), "path must be a path, got None"),
@@ -197,11 +198,12 @@ def test_a_restore_that_fails_leaves_nothing_of_it(kind):
 # ---- early stopping
 
 
-def expected_end(fitness, patience, target, min_delta):
+def expected_end(fitness, patience, target, min_delta, relative_delta=0.0):
     """The generation after which a run with these best fitnesses ends, or None: as it is defined, in one look."""
     least = [np.inf]
     for k, value in enumerate(fitness, start=1):
-        least.append(value if value < least[-1] - min_delta else least[-1])
+        is_better = all(value < least[-1] - delta for delta in (min_delta, relative_delta * least[-1])) or k == 1
+        least.append(value if is_better else least[-1])
         if target is not None and value <= target:
             return k
         if patience is not None and k >= patience and least[k] == least[k - patience]:
@@ -211,18 +213,18 @@ def expected_end(fitness, patience, target, min_delta):
 
 @given(
     st.lists(st.integers(0, 9), min_size=1, max_size=20), st.none() | st.integers(1, 5), st.none() | st.integers(0, 9),
-    st.integers(0, 2), st.integers(0, 20),
+    st.integers(0, 2), st.sampled_from([0.0, 0.25, 0.5]), st.integers(0, 20),
 )  # fmt: skip
-def test_the_generation_of_the_end(steps, patience, target, min_delta, n_before):
+def test_the_generation_of_the_end(steps, patience, target, min_delta, relative_delta, n_before):
     """A run that begins with a part of the history ends where one from the beginning does."""
     fitness = np.minimum.accumulate(np.array(steps, dtype=float)).tolist()
     if patience is None and target is None:
         patience = 1
-    end = expected_end(fitness, patience, target, min_delta)
+    end = expected_end(fitness, patience, target, min_delta, relative_delta)
     records = [{"best_fitness": value} for value in fitness]
     run = Run(None, None, len(records), records[:n_before])
     found = None
-    with EarlyStopping(patience, target, min_delta).watch(run) as ended:
+    with EarlyStopping(patience, target, min_delta, relative_delta).watch(run) as ended:
         for k, record in enumerate(records[n_before:], start=n_before + 1):
             if run.stopped:
                 break

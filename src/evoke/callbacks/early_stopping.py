@@ -33,11 +33,19 @@ class EarlyStopping:
         The run ends when the best fitness, the sum of training and validation error, is at most this. None: no target.
     min_delta : float, default=0.0
         A fitness counts as better if it is lower by more than this.
+    relative_delta : float, default=0.0
+        And by more than this part of the best one so far.
 
     Raises
     ------
     ValueError
         A value out of range, or neither `patience` nor `target`.
+
+    Notes
+    -----
+    With ``validation="loo"`` the fitness is the sum of the errors of n sequences, each of which was left out. Its
+    standard error is about ``1 / sqrt(n)`` of it where errors scatter as much as they are large; what is gained below
+    that may as well be chance. ``relative_delta=0.1`` is that of 100 sequences.
 
     Examples
     --------
@@ -47,11 +55,23 @@ class EarlyStopping:
     >>> history = model.fit(*tasks.anbncn(3)).history_
     >>> len(history) < 1000, history[-6]["best_fitness"] == history[-1]["best_fitness"]
     (True, True)
+
+    Whole sequences, until the leave-one-out error no longer improves by a tenth:
+
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> y = np.arange(40) % 2
+    >>> X = [rng.normal(size=(20, 1)).cumsum(axis=label) for label in y]
+    >>> stopping = EarlyStopping(patience=2, relative_delta=0.1)
+    >>> model = EvokeClassifier(n_generations=100, subpopulation_size=20, callbacks=[stopping], random_state=0)
+    >>> len(model.fit(X, y).history_) < 20
+    True
     """
 
     patience: int | None = None
     target: float | None = None
     min_delta: float = 0.0
+    relative_delta: float = 0.0
 
     def __post_init__(self) -> None:
         if self.patience is None and self.target is None:
@@ -61,6 +81,7 @@ class EarlyStopping:
         if self.target is not None:
             check_not_negative("target", self.target)
         check_not_negative("min_delta", self.min_delta)
+        check_not_negative("relative_delta", self.relative_delta)
 
     @contextmanager
     def watch(self, run: Run) -> Iterator[Callback]:
@@ -76,7 +97,8 @@ class EarlyStopping:
         def ended(record: dict[str, Any]) -> bool:
             nonlocal best, n_waited
             fitness = record["best_fitness"]
-            if fitness < best - self.min_delta:
+            delta = 0.0 if best == np.inf else max(self.min_delta, self.relative_delta * best)
+            if fitness < best - delta:
                 best, n_waited = fitness, 0
             else:
                 n_waited += 1
