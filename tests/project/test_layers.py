@@ -17,7 +17,7 @@ FLOORS = [
     {"_validation", "_version", "metrics"},
     {"_core", "exceptions", "hall_of_fame"},
     {"persistence", "sequences"},
-    {"esp", "lstm", "svm", "tasks"},
+    {"esp", "inspection", "lstm", "svm", "tasks"},
     {"config", "readouts"},
     {"evolution"},
     {"estimators"},

@@ -12,7 +12,7 @@ from collections import defaultdict
 import numpy as np
 import pytest
 
-from evoke import callbacks, estimators, lstm, readouts, reproduce, svm, tasks
+from evoke import callbacks, estimators, inspection, lstm, readouts, reproduce, svm, tasks
 from evoke._core.kernel import Kernel
 from evoke._core.lstm import Network
 from evoke.esp import ESP
@@ -23,6 +23,7 @@ SERIES = tasks.superimposed_sines(2, 40)
 ROWS = np.random.default_rng(0).standard_normal((12, 2))
 SIGNS = np.where(ROWS[:, 0] > 0, 1, -1)
 TINY = {"n_cells": 2, "n_generations": 1, "subpopulation_size": 4, "n_trials": 1, "random_state": 0}
+MODEL = estimators.EvokeClassifier(**TINY)
 
 
 def fitted(estimator, *data):
@@ -73,6 +74,12 @@ TAKERS = {
         signature(callbacks.EarlyStopping),
     ),
     "HistoryLog": (callbacks.HistoryLog, signature(callbacks.HistoryLog)),
+    "permutation_importance": (
+        lambda model=None, **parameters: inspection.permutation_importance(
+            MODEL.fit(STRINGS, LABELS) if model is None else model, STRINGS, LABELS, **parameters
+        ),
+        ["model", "n_repeats", "random_state", "n_jobs", "block_length"],
+    ),
     "superimposed_sines": (tasks.superimposed_sines, signature(tasks.superimposed_sines)),
     "mackey_glass": (
         lambda **parameters: tasks.mackey_glass(**({"n_steps": 3, "n_discard": 1} | parameters)),

@@ -7,6 +7,7 @@ from evoke.plot._display import check_picture, picture
 from evoke.plot._free_run import FreeRunDisplay
 from evoke.plot._generalisation import GeneralisationDisplay
 from evoke.plot._history import HistoryDisplay
+from evoke.plot._importance import ImportanceDisplay
 from evoke.plot._kernel_matrix import KernelMatrixDisplay
 from evoke.plot._prediction import PredictionDisplay
 
@@ -17,6 +18,7 @@ __all__ = [
     "FreeRunDisplay",
     "GeneralisationDisplay",
     "HistoryDisplay",
+    "ImportanceDisplay",
     "KernelMatrixDisplay",
     "PredictionDisplay",
     "check_picture",
