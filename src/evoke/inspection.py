@@ -9,6 +9,7 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
+from joblib import parallel_config
 from numpy.random import Generator, RandomState, SeedSequence
 from numpy.typing import NDArray
 from sklearn import inspection
@@ -47,7 +48,7 @@ def permutation_importance(
     random_state : int, SeedSequence, Generator, RandomState or None, default=None
         0 is a seed like any other.
     n_jobs : int or None, default=None
-        Features that are exchanged at a time.
+        Features that are exchanged at a time, in threads or by the joblib backend in force.
     lengths : sequence of int, optional
         Lengths of the sequences in a 2-D X.
     block_length : int, optional
@@ -91,10 +92,10 @@ def permutation_importance(
     check_method("model", model, "predict")
     if hasattr(model, "generate"):
         raise refusal("model", "be a classifier or regressor of sequences", model)
-    check_integer("n_repeats", n_repeats, 1)
+    check_integer("n_repeats", n_repeats, 1, 10**6)
     check_n_jobs(n_jobs)
     if block_length is not None:
-        check_integer("block_length", block_length, 1)
+        check_integer("block_length", block_length, 1, 10**9)
     random_state = _seed(random_state)
     check_is_fitted(model)
     sequences = as_sequences(X, lengths)
@@ -116,10 +117,11 @@ def permutation_importance(
     exchange = _Exchange(sequences if given is X else as_sequences(given), given, units, score)
     n_features = sequences.rows.shape[1]
     places = np.repeat(np.arange(len(units) - 1)[:, None], n_features, axis=1)
-    return inspection.permutation_importance(
-        model, places, y, scoring=exchange, n_repeats=n_repeats, random_state=random_state,
-        n_jobs=None if n_jobs is None else min(n_jobs, n_features),
-    )  # fmt: skip
+    with parallel_config(prefer="threads"):  # unless a backend was chosen; the core leaves the interpreter to others
+        return inspection.permutation_importance(
+            model, places, y, scoring=exchange, n_repeats=n_repeats, random_state=random_state,
+            n_jobs=None if n_jobs is None else min(n_jobs, n_features),
+        )  # fmt: skip
 
 
 def _seed(random_state: Any) -> Any:

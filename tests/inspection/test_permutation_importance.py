@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from joblib import parallel_config
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV
@@ -189,6 +190,9 @@ def test_jobs_change_nothing(per_step, scoring):
     one, two = (
         permutation_importance(model, X, y, scoring=scoring, random_state=0, n_jobs=n_jobs) for n_jobs in (None, 2)
     )
+    np.testing.assert_array_equal(one.importances, two.importances)
+    with parallel_config("loky"):
+        two = permutation_importance(model, X, y, scoring=scoring, random_state=0, n_jobs=2)
     np.testing.assert_array_equal(one.importances, two.importances)
 
 
