@@ -83,16 +83,16 @@ def evaluator(
 
             def evaluate_all(genomes: FloatArray, seconds: float | None = None) -> FloatArray:
                 # every slice takes the problem with it: docs/parallel.md says what that costs
-                call = partial(_evaluate_in_time, problem, seconds)
+                call = partial(evaluate, problem) if seconds is None else partial(_in_time, problem, seconds)
                 errors = dict(others.results(call, slices(genomes, workers)))
                 return np.concatenate([errors[k] for k in range(len(errors))])
 
             yield evaluate_all
 
 
-def _evaluate_in_time(problem: Problem | PooledProblem, seconds: float | None, genomes: FloatArray) -> FloatArray:
-    """A slice, on a machine whose clock is its own."""
-    return evaluate(problem, genomes, None if seconds is None else WorkQueue(len(genomes), 1, seconds))
+def _in_time(problem: Problem | PooledProblem, seconds: float, genomes: FloatArray) -> FloatArray:
+    """The errors of a slice, on a machine whose clock is its own."""
+    return evaluate(problem, genomes, WorkQueue(len(genomes), 1, seconds))
 
 
 class _Threads(ThreadPoolExecutor):
