@@ -146,7 +146,9 @@ def test_files_hold_probabilities(tmp_path):
 
 def test_without_decisions_on_what_was_left_out_there_are_no_probabilities():
     X, y = sequences(16, 2)
-    assert hasattr(small(), "predict_proba") and not hasattr(small(readout="svm"), "predict_proba")
+    assert hasattr(small(validation="loo"), "predict_proba")
+    assert not hasattr(small(), "predict_proba")  # it depends on y
+    assert hasattr(small().fit(X, y), "predict_proba")
     halves = small(validation="half", n_networks=1, pool="last", differences=False, scale=None, C=1.0, gamma=1.0)
     halves.fit(X, y)
     for name in ("predict_proba", "loo_decision_function_"):

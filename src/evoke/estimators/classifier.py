@@ -373,9 +373,9 @@ class EvokeClassifier(ClassifierMixin, SequenceEstimator):
         return self._apply(ClassifierModel.shape, X, lengths)
 
     def _can_estimate(self) -> bool:
-        """Whether there are decisions on sequences that were left out."""
+        """Whether there are decisions on sequences that were left out; before `fit`, whether there will be for sure."""
         model = vars(self).get("fitted_")
-        if self._is_whole(True) if model is None else model.slope is not None:
+        if is_text(self.validation, "loo") if model is None else model.slope is not None:
             return True
         raise AttributeError(
             "predict_proba needs decisions on sequences that were left out: validation='loo', one label a sequence"
