@@ -59,7 +59,7 @@ class HallOfFame:
         newcomers = np.argsort(fitness, kind="stable")[: np.count_nonzero(fitness < np.inf)]
         if len(self) == self.size:
             newcomers = newcomers[fitness[newcomers] < self.fitness[-1]]
-        if self.size == 1:
+        if self.size == 1:  # no need to look at the rest
             newcomers = newcomers[:1]
         if len(newcomers) == 0:
             return

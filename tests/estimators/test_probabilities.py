@@ -53,7 +53,7 @@ def test_the_slope_has_the_least_log_loss(n_outputs, exclusive, seed):
         assert best < loss_of(factor * slope, decisions, yes, weights, exclusive)
 
 
-def test_a_weight_of_two_is_two_sequences_but_for_the_one_that_is_added():
+def test_a_weight_of_two_is_two_sequences():
     random = np.random.default_rng(0)
     decisions = random.normal(size=(400, 1))
     yes = decisions + random.normal(size=(400, 1)) > 0
@@ -126,10 +126,15 @@ def test_sequences_without_weight_have_no_decision_and_no_part():
     np.testing.assert_array_equal(model.predict_proba(X), without.predict_proba(X))
 
 
-def test_class_weights_leave_the_frequencies_out_of_it():
+def test_weights_of_sequences_count_for_probabilities_and_those_of_classes_do_not():
     X, y = sequences(40, 2, noise=2.0)
-    model = small(class_weight={0: 1.0, 1: 50.0}).fit(X, y)
-    assert np.isfinite(model.predict_proba(X)).all()
+    weights = 1.0 + np.arange(40) % 3
+    model = small(class_weight={0: 1.0, 1: 50.0}).fit(X, y, sample_weight=weights)
+    decisions = model.loo_decision_function_[:, None]
+    expected = fit_slope(decisions, y[:, None] == 1, weights, exclusive=True)
+    assert model.fitted_.slope == expected
+    assert expected != fit_slope(decisions, y[:, None] == 1, weights * np.where(y == 1, 50.0, 1.0), exclusive=True)
+    np.testing.assert_allclose(model.predict_proba(X)[:, 1], 1 / (1 + np.exp(-expected * model.decision_function(X))))
 
 
 def test_files_hold_probabilities(tmp_path):
@@ -153,8 +158,9 @@ def test_without_decisions_on_what_was_left_out_there_are_no_probabilities():
     halves.fit(X, y)
     for name in ("predict_proba", "loo_decision_function_"):
         assert not hasattr(halves, name)
-    with pytest.raises(AttributeError, match="predict_proba"):
+    with pytest.raises(AttributeError, match="predict_proba") as caught:
         halves.predict_proba(X)
+    assert "needs decisions on sequences that were left out: validation='loo'" in str(caught.value.__cause__)
     steps = small(n_generations=1, n_networks=1).fit(X, [np.full(20, k) for k in y])
     assert not hasattr(steps, "predict_proba")
 

@@ -11,16 +11,16 @@ from evoke._validation.arrays import FloatArray
 
 __all__ = ["fit_slope", "probabilities"]
 
-# Logarithms of the smallest and the largest slope that are tried.
+# Logarithms of the smallest and the largest slope that are tried; those of scikit-learn's temperature scaling.
 _SLOPES = (-10.0, 10.0)
 
 
 def fit_slope(decisions: FloatArray, yes: NDArray[np.bool_], weights: FloatArray, *, exclusive: bool) -> float:
     """The slope by which decisions become probabilities with the least log-loss (Guo et al. 2017, section 4.2).
 
-    One number for all classes: the class with the largest decision stays that with the largest probability. Half a
-    sequence for, half a sequence against each output, of which nothing is known, are added (for classes, one sequence
-    that is of each in equal parts), so that the slope is finite where no decision is wrong.
+    One number for all classes: the class with the largest decision stays that with the largest probability. Each
+    target is softened, so that the slope stays moderate where no decision is wrong: one part in ``1 + weights.sum()``
+    of it is shared by all classes equally, or by yes and no.
 
     Parameters
     ----------
@@ -37,11 +37,12 @@ def fit_slope(decisions: FloatArray, yes: NDArray[np.bool_], weights: FloatArray
     float
     """
     total = weights.sum()
-    softened = (total * yes + 1.0 / (2 if not exclusive or yes.shape[1] == 1 else yes.shape[1])) / (total + 1.0)
+    several = exclusive and yes.shape[1] > 1
+    softened = (total * yes + 1.0 / (yes.shape[1] if several else 2)) / (total + 1.0)
 
     def loss(log_slope: float) -> float:
         logits = np.exp(log_slope) * decisions
-        if exclusive and yes.shape[1] > 1:
+        if several:
             log_loss = -(softened * log_softmax(logits, axis=1)).sum(axis=1)
         else:
             log_loss = -(softened * log_expit(logits) + (1.0 - softened) * log_expit(-logits)).sum(axis=1)

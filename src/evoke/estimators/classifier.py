@@ -138,7 +138,8 @@ class EvokeClassifier(ClassifierMixin, SequenceEstimator):
         The labels in order; for indicator targets the numbers of the outputs.
     loo_decision_function_ : ndarray of shape (n_sequences,) or (n_sequences, n_outputs)
         Decisions on the sequences of `fit`, each by a readout that was trained without it; NaN where a sequence has no
-        weight. Only with ``validation="loo"``.
+        weight. The networks, `C` and `gamma` were chosen by them, so they are somewhat too good. Only with
+        ``validation="loo"``.
     genome_ : ndarray of shape (n_cells, 4 * (`n_features_in_` + n_cells))
         Weights of the best network. A row is a cell: [z | input | forget | output] x [inputs, cells].
     readout_ : FittedReadout
@@ -388,6 +389,7 @@ class EvokeClassifier(ClassifierMixin, SequenceEstimator):
         The decisions times one number, which has the least log-loss on the decisions of `fit` about sequences that
         were left out, are turned into probabilities by the softmax, or for two classes by the logistic function. So
         the most probable class is always that of `predict`. With several outputs each has a probability of its own.
+        As the networks were chosen by the same decisions, probabilities learned from few sequences are too confident.
 
         Parameters
         ----------

@@ -305,8 +305,9 @@ class ClassifierModel(SequenceModel):
         return None if self.left_out is None else self.shape(self.left_out)
 
     def probabilities(self, decisions: FloatArray) -> FloatArray:
-        """Probabilities of the classes, or of the outputs; only where there is a slope."""
-        return probabilities(decisions, self.slope or 1.0, exclusive=not self.multilabel)
+        """Probabilities of the classes, or of the outputs."""
+        assert self.slope is not None  # without it there is no predict_proba
+        return probabilities(decisions, self.slope, exclusive=not self.multilabel)
 
     def shape(self, decisions: FloatArray) -> FloatArray:
         """Decision values as users get them: without the axis of outputs where there are two classes."""

@@ -132,7 +132,8 @@ class EvokeRegressor(RegressorMixin, SequenceEstimator):
         Number of values per step, or per sequence.
     loo_prediction_ : ndarray of shape (n_sequences,) or (n_sequences, n_outputs)
         Predictions of the sequences of `fit`, each by a readout that was trained without it; NaN where a sequence has
-        no weight. Only with ``validation="loo"``.
+        no weight. The networks, `C` and `gamma` were chosen by them, so they are somewhat too good. Only with
+        ``validation="loo"``.
     genome_ : ndarray of shape (n_cells, 4 * (`n_features_in_` + n_cells))
         Weights of the best network. A row is a cell: [z | input | forget | output] x [inputs, cells].
     readout_ : FittedReadout
