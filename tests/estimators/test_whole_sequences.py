@@ -60,9 +60,12 @@ def test_the_fitness_is_the_error_of_machines_trained_without_each_sequence(read
     (genome,) = model.genome_
     phi = forward(genome, prepared(X, (X,)), gate_bias=NO_BIAS)
     features = oracle.standardised(np.array([oracle.pooled(a, POOL) for a in phi]))
-    K = features @ features.T
-    if readout == "lssvm":
-        K = np.exp(-0.02 * (np.diag(K)[:, None] + np.diag(K) - 2 * K))
+
+    def kernel(F):
+        K = F @ F.T
+        return K if readout == "ridge" else np.exp(-0.02 * (np.diag(K)[:, None] + np.diag(K) - 2 * K))
+
+    K = kernel(features)
     targets = np.where(LABELS == np.arange(3)[:, None], 1.0, -1.0)
     ridge = np.full(len(X), 1 / 3.0)
     decisions = np.array([oracle.leave_one_out(K, y, ridge) for y in targets])
@@ -70,10 +73,28 @@ def test_the_fitness_is_the_error_of_machines_trained_without_each_sequence(read
     np.testing.assert_allclose(model.best_fitness_, error, rtol=1e-7)
     record = model.history_[-1]
     assert record["validation_error"] >= record["train_error"] == 0.0
-    # decisions on the training data are those of the machine of all sequences
+    # decisions on the training data are those of the machine of all sequences, which reads limited features
+    K = kernel(np.clip(features, -3.0, 3.0))
+    assert (np.abs(features) > 3.0).any()
     coef, bias = np.array([np.append(*oracle.machine(K, y, ridge)) for y in targets]).T[:-1], None
     bias = np.array([oracle.machine(K, y, ridge)[1] for y in targets])
     np.testing.assert_allclose(model.decision_function(X), K @ coef + bias, rtol=1e-6, atol=1e-8)
+
+
+@pytest.mark.parametrize("lags", [(3, 1), (1,), (2, 40), ()])
+def test_networks_read_the_changes_since_so_many_steps(lags):
+    ragged = [np.random.default_rng(n).normal(size=(n, 2)) for n in (1, 5, 2, 12, 3)]
+    columns = []
+    for x in ragged:
+        changes = [[x[t] - x[t - lag] if t >= lag else np.zeros(2) for t in range(len(x))] for lag in lags]
+        columns.append(np.hstack([x, *changes]))
+    rows = np.concatenate(columns)
+    rows = np.divide(rows - rows.mean(axis=0), rows.std(axis=0), out=np.zeros_like(rows), where=rows.std(axis=0) > 0)
+    model = EvokeRegressor(**(SETTINGS | {"differences": lags})).fit(ragged, np.arange(5.0))
+    inputs = np.split(np.hstack([rows, np.ones((len(rows), 1))]), np.cumsum([len(x) for x in ragged])[:-1])
+    for network, genome in enumerate(model.genome_):
+        for found, expected in zip(model.transform(ragged), forward(genome, inputs, gate_bias=NO_BIAS), strict=True):
+            np.testing.assert_allclose(found[:, 3 * network : 3 * network + 3], expected, rtol=0, atol=1e-12)
 
 
 def test_several_networks_are_read_by_one_readout():
@@ -201,7 +222,9 @@ def test_two_classes_and_arrays():
     ({"pool": "mean"}, "got 'mean'"),
     ({"n_networks": 0}, "n_networks must be an integer of at least 1, got 0"),
     ({"scale": "minmax"}, r"scale must be one of \('standard',\), got 'minmax'"),
-    ({"differences": "yes"}, "differences must be True or False, got 'yes'"),
+    ({"differences": "yes"}, "differences must be True, False or a sequence of numbers of steps, each once, got 'yes'"),
+    ({"differences": (1, 0)}, r"differences\[1\] must be an integer of at least 1, got 0"),
+    ({"differences": (2, 2)}, r"differences must be True, False or a sequence of numbers of steps, each once"),
     ({"C": "evolve"}, "C must be 'auto' or a positive finite number, got 'evolve'"),
     ({"gamma": -1}, "gamma must be 'auto' or a positive finite number, got -1"),
 ])  # fmt: skip
@@ -236,7 +259,7 @@ def test_what_data_cannot_be():
 
 
 @pytest.mark.parametrize("washout", [0, 4])
-@pytest.mark.parametrize("differences", [True, False])
+@pytest.mark.parametrize("differences", [True, False, (1, 7, 3), (4,)])
 def test_a_stream_says_what_the_model_says_of_the_sequence_so_far(washout, differences):
     pool = POOL[:-1]
     model = classifier(washout=washout, differences=differences, pool=pool)
@@ -271,14 +294,14 @@ def test_the_defaults_of_whole_sequences():
     model = EvokeClassifier(**tiny).fit(X, LABELS)
     stated = EvokeClassifier(
         **tiny, gate_bias=NO_BIAS, n_generations=1, n_trials=1, objective="squared", readout="lssvm", gamma="auto",
-        C="auto", validation="loo", pool=POOL[:-1], n_networks=100, differences=True, scale="standard",
+        C="auto", validation="loo", pool=POOL[:-1], n_networks=100, differences=(1, 2, 4, 8, 16, 32), scale="standard",
     ).fit(X, LABELS)  # fmt: skip
     np.testing.assert_array_equal(model.decision_function(X_NEW), stated.decision_function(X_NEW))
     assert model.get_params() == EvokeClassifier(**tiny).get_params()
     regressor = EvokeRegressor(**tiny).fit(X, VALUES)
     stated = EvokeRegressor(
         **tiny, n_cells=5, cell="lstm", weight_range=5.0, n_generations=1, n_trials=1, readout="lssvm", gamma="auto",
-        C="auto", validation="loo", pool=POOL[:-1], n_networks=100, differences=True, scale="standard",
+        C="auto", validation="loo", pool=POOL[:-1], n_networks=100, differences=(1, 2, 4, 8, 16, 32), scale="standard",
     ).fit(X, VALUES)  # fmt: skip
     np.testing.assert_array_equal(regressor.predict(X_NEW), stated.predict(X_NEW))
 

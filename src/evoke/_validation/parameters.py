@@ -26,7 +26,7 @@ INT32_MAX = 2**31 - 1
 
 __all__ = [
     "INT32_MAX", "MOST", "MOST_SCALE", "check_callable", "check_callbacks", "check_choice", "check_class_weight",
-    "check_flag", "check_fraction", "check_gate_bias", "check_integer", "check_method", "check_n_jobs",
+    "check_flag", "check_fraction", "check_gate_bias", "check_integer", "check_lags", "check_method", "check_n_jobs",
     "check_not_negative", "check_number", "check_path", "check_pool", "check_positive", "check_positive_or_auto",
     "check_positive_or_none", "check_random_state", "check_real", "is_sequence", "is_text", "takes_record",
     "to_number",
@@ -179,6 +179,15 @@ def check_pool(pool: Any, statistics: Iterable[str]) -> tuple[str, ...]:
     if not names or not all(isinstance(name, str) and name in known for name in names) or len({*names}) < len(names):
         raise refusal("pool", f"be 'last' or some of {known}, each once", pool)
     return names
+
+
+def check_lags(name: str, lags: Any) -> tuple[int, ...]:
+    """Numbers of steps, each once; False stands for none, True for 1."""
+    if isinstance(lags, (bool, np.bool_)):
+        return (1,) if lags else ()
+    if not is_sequence(lags) or len({*lags}) < len(lags):
+        raise refusal(name, "be True, False or a sequence of numbers of steps, each once", lags)
+    return tuple(check_integer(f"{name}[{i}]", lag, 1) for i, lag in enumerate(lags))
 
 
 def check_path(path: Any) -> None:

@@ -15,7 +15,7 @@ from evoke._validation.targets import check_labels_to_score
 from evoke.estimators.base import learned
 from evoke.estimators.calibration import fit_slope
 from evoke.estimators.fitted import ClassifierModel
-from evoke.estimators.sequence import POOL, Given, SequenceEstimator
+from evoke.estimators.sequence import LAGS, POOL, Given, SequenceEstimator
 from evoke.estimators.split import Data, Split, divide, rows_after_washout
 from evoke.estimators.streams import ClassifierStream
 from evoke.estimators.targets import Labels, where
@@ -120,12 +120,13 @@ class EvokeClassifier(ClassifierMixin, SequenceEstimator):
         Networks whose features one readout reads, where ``validation="loo"``: the best of the whole run. Of networks
         that share more than half of their cells' chromosomes only the best is taken.
         "auto": 1 where steps have targets, 100 where sequences have one.
-    differences : bool or "auto", default="auto"
-        Whether networks also read by how much X has changed since the step before, where ``validation="loo"``.
-        "auto": False where steps have targets, True where sequences have one.
+    differences : bool, tuple of int or "auto", default="auto"
+        Where ``validation="loo"``: networks also read by how much X has changed since so many steps before (True: since
+        the last). Several numbers let them see patterns of several widths. "auto": False where steps have targets,
+        (1, 2, 4, 8, 16, 32) where sequences have one.
     scale : {"standard"}, None or "auto", default="auto"
         Where ``validation="loo"``: "standard" brings the inputs of the networks and the features of the readout to a
-        mean of 0 and a deviation of 1, so that units do not matter.
+        mean of 0 and a deviation of 1, so that units do not matter, and limits the features to 3 deviations.
         "auto": None where steps have targets, "standard" where sequences have one.
     max_seconds : float or None, default=None
         Seconds after which the evolution ends, before its next generation; the first one of a `fit` is completed all
@@ -169,7 +170,7 @@ class EvokeClassifier(ClassifierMixin, SequenceEstimator):
         "gate_bias": ((0.0, 1.5, -1.5), (0.0, 0.0, 0.0)), "n_generations": (50, 1), "subpopulation_size": (40, 400),
         "n_trials": (5, 1), "objective": ("hinge", "squared"), "readout": ("svm", "lssvm"), "gamma": (0.25, "auto"),
         "C": (100.0, "auto"), "validation": ("half", "loo"), "pool": ("last", POOL), "n_networks": (1, 100),
-        "differences": (False, True), "scale": (None, "standard"),
+        "differences": (False, LAGS), "scale": (None, "standard"),
     })  # fmt: skip
     _model = ClassifierModel
     _fitted = SequenceEstimator._fitted | {"classes_", "_multilabel", "_slope"}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -147,14 +147,15 @@ class JoinedNetworks:
         problem = self.problem
         networks = problem.networks(np.stack(esp.hall))
         statistics = Pooling.statistics(networks, problem.inputs, problem.pool, problem.washout)
-        found = self.readout.choose(statistics, problem.points, problem.objective)
+        pooling = Pooling.of(statistics, problem.pool, problem.washout, scaled=self.readout.scaled)
+        features = pooling.scaled(statistics)
+        found = replace(self.readout, scaled=False).choose(features, problem.points, problem.objective)
         if found is None:
             raise ValueError("the kernel matrix of the joined networks is singular to working precision: lower C")
-        pooling = Pooling(problem.pool, problem.washout, found.mean, found.inverse)
         n_outputs = len(found.intercept)
         kernel = Kernel("rbf", found.gamma) if self.readout.kernel == "rbf" else Kernel("linear")
         readout = FittedReadout(
-            pooling.features(networks, problem.inputs), found.dual_coef * self.units.deviation,
+            features, found.dual_coef * self.units.deviation,
             found.intercept * self.units.deviation + self.units.mean, np.zeros(n_outputs),
             np.ones(n_outputs, dtype=bool), kernel,
         )  # fmt: skip

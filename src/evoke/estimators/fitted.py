@@ -16,6 +16,7 @@ from evoke._validation.parameters import (
     check_choice,
     check_gate_bias,
     check_integer,
+    check_lags,
     check_not_negative,
     check_pool,
     check_positive,
@@ -246,9 +247,12 @@ class SequenceModel(FittedModel):
         if self.pooling is not None and self.preparation is not None:
             state |= {
                 "_pool": list(self.pooling.pool), "_pool_mean": self.pooling.mean,
-                "_pool_inverse": self.pooling.inverse, "_differences": self.preparation.differences,
+                "_pool_inverse": self.pooling.inverse,
+                "_differences": list(self.preparation.lags),
                 "_input_mean": self.preparation.mean, "_input_inverse": self.preparation.inverse,
             }  # fmt: skip
+            if self.pooling.limit != np.inf:
+                state["_pool_limit"] = self.pooling.limit
         return state if self.left_out is None else state | {"_left_out": self.left_out}
 
     @staticmethod
@@ -257,9 +261,11 @@ class SequenceModel(FittedModel):
         fields = FittedModel.fields(state, estimator) | own
         if "_pool" in state:
             pool = check_pool(state["_pool"], pooled.STATISTICS)
-            fields["pooling"] = Pooling(pool, fields["washout"], state["_pool_mean"], state["_pool_inverse"])
+            fields["pooling"] = Pooling(
+                pool, fields["washout"], state["_pool_mean"], state["_pool_inverse"], state.get("_pool_limit", np.inf)
+            )
             fields["preparation"] = Preparation(
-                state["_differences"], state["_input_mean"], state["_input_inverse"]
+                check_lags("_differences", state["_differences"]), state["_input_mean"], state["_input_inverse"]
             )
         return fields
 
@@ -272,7 +278,8 @@ class SequenceModel(FittedModel):
             if self.pooling is None or not weighted.any() or (weighted.any(axis=1) != weighted.all(axis=1)).any():
                 raise ValueError("_left_out is not of sequences that were left out one by one")
         if self.pooling is not None and self.preparation is not None:
-            check_flags(_differences=self.preparation.differences)
+            if self.pooling.limit != np.inf:
+                check_positive("_pool_limit", self.pooling.limit)
             check_values("_pool_mean", self.pooling.mean, (self.n_read,))
             check_values("_pool_inverse", self.pooling.inverse, (self.n_read,))
             check_values("_input_mean", self.preparation.mean, (self.n_inputs - 1,))

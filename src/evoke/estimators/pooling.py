@@ -12,10 +12,12 @@ from evoke._validation.arrays import FloatArray
 from evoke._validation.errors import shown
 from evoke.sequences.containers import Sequences
 
-__all__ = ["Memories", "Pooling", "Preparation", "Units", "check_lengths"]
+__all__ = ["LIMIT", "Memories", "Pooling", "Preparation", "Units", "check_lengths"]
 
 # A column that varies by less than this, relative to its largest value, is constant but for rounding.
 _CONSTANT = 1e-12
+
+LIMIT = 3.0  # of features, in deviations
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,34 +26,34 @@ class Preparation:
 
     Attributes
     ----------
-    differences : bool
-        Whether the changes are columns of their own; 0 at the first step.
+    lags : tuple of int
+        The changes since this many steps before are columns of their own; 0 where a sequence has no such step yet.
     mean, inverse : ndarray of shape (n_columns,)
         Less `mean` and times `inverse`, the columns over all steps of the training data have a mean of 0 and a
         deviation of 1; constant ones become zero.
     """
 
-    differences: bool
+    lags: tuple[int, ...]
     mean: FloatArray
     inverse: FloatArray
 
     @classmethod
-    def of(cls, X: Sequences, *, differences: bool, scaled: bool) -> Preparation:
+    def of(cls, X: Sequences, *, lags: tuple[int, ...], scaled: bool) -> Preparation:
         """That of training data."""
-        n_columns = X.rows.shape[1] * (2 if differences else 1)
-        plain = cls(differences, np.zeros(n_columns), np.ones(n_columns))
+        n_columns = X.rows.shape[1] * (1 + len(lags))
+        plain = cls(lags, np.zeros(n_columns), np.ones(n_columns))
         if not scaled:
             return plain
         columns = plain.columns(X)
         mean = columns.mean(axis=0)
         deviation = np.sqrt(((columns - mean) ** 2).mean(axis=0))
         varies = deviation > _CONSTANT * np.abs(columns).max(axis=0)
-        return cls(differences, mean, np.divide(1.0, deviation, out=np.zeros(n_columns), where=varies))
+        return cls(lags, mean, np.divide(1.0, deviation, out=np.zeros(n_columns), where=varies))
 
     @property
     def n_features(self) -> int:
         """Columns of X."""
-        return len(self.mean) // 2 if self.differences else len(self.mean)
+        return len(self.mean) // (1 + len(self.lags))
 
     @property
     def n_inputs(self) -> int:
@@ -59,20 +61,37 @@ class Preparation:
         return len(self.mean) + 1
 
     def columns(self, X: Sequences, before: FloatArray | None = None) -> FloatArray:
-        """Columns of X, and their changes; `before` is the row before the first, where a single sequence continues."""
-        if not self.differences:
+        """Columns of X, and their changes; `before` are the last rows before, where a single sequence continues."""
+        if not self.lags:
             return X.rows
-        changes = np.diff(X.rows, axis=0, prepend=X.rows[:1])
-        changes[X.offsets[:-1]] = 0.0
+        columns = [X.rows]
         if before is not None:
-            changes[0] = X.rows[0] - before
-        return np.concatenate([X.rows, changes], axis=1)
+            rows = np.concatenate([before, X.rows])
+            return np.concatenate(
+                [X.rows, *(_changes(rows, lag)[len(before) :] for lag in self.lags)], axis=1
+            )
+        step = np.arange(len(X.rows)) - np.repeat(X.offsets[:-1], X.lengths)  # of its sequence
+        for lag in self.lags:
+            columns.append(np.where((step >= lag)[:, None], _changes(X.rows, lag), 0.0))
+        return np.concatenate(columns, axis=1)
+
+    def kept(self, rows: FloatArray, before: FloatArray | None) -> FloatArray:
+        """The last of the `rows` that follow `before`, as far back as changes reach: what `columns` asks for next."""
+        rows = rows if before is None else np.concatenate([before, rows])
+        return rows[max(0, len(rows) - max(self.lags, default=0)) :]
 
     def apply(self, X: Sequences, before: FloatArray | None = None) -> Sequences:
         """The inputs of the networks."""
         inputs = np.ones((len(X.rows), self.n_inputs))
         inputs[:, :-1] = (self.columns(X, before) - self.mean) * self.inverse
         return replace(X, rows=inputs)
+
+
+def _changes(rows: FloatArray, lag: int) -> FloatArray:
+    """Rows less those `lag` before them; 0 for the first ones."""
+    changes = np.zeros_like(rows)
+    np.subtract(rows[lag:], rows[:-lag], out=changes[lag:])
+    return changes
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,12 +136,26 @@ class Pooling:
         Steps at the beginning that do not count.
     mean, inverse : ndarray of shape (n_features,)
         What brings the features to a mean of 0 and a deviation of 1 over the training data.
+    limit : float
+        Features beyond it count as if they were at it: few sequences with rare values then do not outweigh the others.
     """
 
     pool: tuple[str, ...]
     washout: int
     mean: FloatArray
     inverse: FloatArray
+    limit: float = np.inf
+
+    @classmethod
+    def of(cls, statistics: FloatArray, pool: tuple[str, ...], washout: int, *, scaled: bool) -> Pooling:
+        """That of the statistics (n_sequences, n_features) of training data."""
+        n_features = statistics.shape[1]
+        if not scaled:
+            return cls(pool, washout, np.zeros(n_features), np.ones(n_features))
+        mean = statistics.mean(axis=0)
+        deviation = np.sqrt(((statistics - mean) ** 2).mean(axis=0))
+        varies = deviation > _CONSTANT * np.abs(statistics).max(axis=0)
+        return cls(pool, washout, mean, np.divide(1.0, deviation, out=np.zeros(n_features), where=varies), LIMIT)
 
     @staticmethod
     def statistics(networks: Network, inputs: Sequences, pool: tuple[str, ...], washout: int) -> FloatArray:
@@ -136,7 +169,7 @@ class Pooling:
 
     def scaled(self, statistics: FloatArray) -> FloatArray:
         """Statistics in units of their spread."""
-        return (statistics - self.mean) * self.inverse
+        return np.clip((statistics - self.mean) * self.inverse, -self.limit, self.limit)
 
     def running(self, networks: Network) -> pooled.Running:
         """What gives the statistics of one sequence after each of its steps."""

@@ -10,7 +10,7 @@ from sklearn.base import RegressorMixin
 from evoke._validation.parameters import is_text
 from evoke.estimators.base import learned
 from evoke.estimators.fitted import RegressorModel
-from evoke.estimators.sequence import POOL, Given, SequenceEstimator
+from evoke.estimators.sequence import LAGS, POOL, Given, SequenceEstimator
 from evoke.estimators.split import divide, rows_after_washout
 from evoke.estimators.targets import encode_values, real_values
 from evoke.metrics import r_squared
@@ -113,9 +113,10 @@ class EvokeRegressor(RegressorMixin, SequenceEstimator):
         Networks whose features one readout reads, where ``validation="loo"``: the best of the whole run. Of networks
         that share more than half of their cells' chromosomes only the best is taken.
         "auto": 1 where steps have targets, 100 where sequences have one.
-    differences : bool or "auto", default="auto"
-        Whether networks also read by how much X has changed since the step before, where ``validation="loo"``.
-        "auto": False where steps have targets, True where sequences have one.
+    differences : bool, tuple of int or "auto", default="auto"
+        Where ``validation="loo"``: networks also read by how much X has changed since so many steps before (True: since
+        the last). Several numbers let them see patterns of several widths. "auto": False where steps have targets,
+        (1, 2, 4, 8, 16, 32) where sequences have one.
     scale : {"standard"}, None or "auto", default="auto"
         Where ``validation="loo"``: "standard" brings the inputs of the networks and the features of the readout to a
         mean of 0 and a deviation of 1, and y too, so that units do not matter; errors and `epsilon` are in units of the
@@ -164,7 +165,7 @@ class EvokeRegressor(RegressorMixin, SequenceEstimator):
         "n_cells": (10, 5), "cell": ("evolino", "lstm"), "weight_range": (0.5, 5.0), "n_generations": (50, 1),
         "subpopulation_size": (40, 400), "n_trials": (5, 1), "readout": ("svm", "lssvm"), "gamma": (0.25, "auto"),
         "C": (100.0, "auto"), "validation": ("half", "loo"), "pool": ("last", POOL), "n_networks": (1, 100),
-        "differences": (False, True), "scale": (None, "standard"),
+        "differences": (False, LAGS), "scale": (None, "standard"),
     })  # fmt: skip
     _fitted = SequenceEstimator._fitted | {"n_outputs_", "_flat"}
 

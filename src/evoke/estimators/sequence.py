@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from evoke._core import loo, pooled
 from evoke._validation.arrays import FloatArray
 from evoke._validation.errors import ParameterError, refusal, shown
-from evoke._validation.parameters import check_choice, check_flag, check_gate_bias, check_integer, check_pool, is_text
+from evoke._validation.parameters import check_choice, check_gate_bias, check_integer, check_lags, check_pool, is_text
 from evoke.estimators.base import BaseEvoke
 from evoke.estimators.fit import Fit, JoinedNetworks
 from evoke.estimators.fitted import SequenceModel
@@ -35,6 +35,9 @@ NETWORK_GRID = LeaveOneOut(widths=(0.3, 1.0, 3.0), capacities=(1.0, 10.0, 100.0,
 JOINED_GRID = LeaveOneOut(widths=(0.1, 0.3, 1.0, 3.0), capacities=(1.0, 10.0, 100.0, 1000.0, 10000.0))
 
 
+# Changes since so many steps before are inputs too: networks then see patterns of these widths at once.
+LAGS = (1, 2, 4, 8, 16, 32)
+
 # Statistics of activations over a whole sequence.
 POOL = ("last", "mean", "std", "max", "min", "positive", "change")
 
@@ -54,8 +57,8 @@ class SequenceEstimator(BaseEvoke, auto_wrap_output_keys=None):  # type: ignore[
     _user: SequenceEstimator  # of a copy with settled parameters: the estimator of the user
     _model: type[SequenceModel]
     _fitted = BaseEvoke._fitted | {
-        "_per_sequence", "_pool", "_pool_mean", "_pool_inverse", "_differences", "_input_mean", "_input_inverse",
-        "_left_out",
+        "_per_sequence", "_pool", "_pool_mean", "_pool_inverse", "_pool_limit", "_differences", "_input_mean",
+        "_input_inverse", "_left_out",
     }  # fmt: skip
 
     def _read(self, X, y, lengths, X_val, y_val, sample_weight, sample_weight_val) -> Given:
@@ -93,7 +96,7 @@ class SequenceEstimator(BaseEvoke, auto_wrap_output_keys=None):  # type: ignore[
         super()._check_parameters()
         check_pool(self.pool, pooled.STATISTICS)
         check_integer("n_networks", self.n_networks, 1)
-        check_flag("differences", self.differences)
+        check_lags("differences", self.differences)
         if self.scale is not None:
             check_choice("scale", self.scale, ("standard",))
         if is_text(self.validation, "loo"):
@@ -103,7 +106,8 @@ class SequenceEstimator(BaseEvoke, auto_wrap_output_keys=None):  # type: ignore[
             return
         needs_it = {
             "pool": check_pool(self.pool, pooled.STATISTICS) != ("last",), "n_networks": self.n_networks > 1,
-            "differences": bool(self.differences), "scale": self.scale is not None, "readout": self.readout == "ridge",
+            "differences": check_lags("differences", self.differences) != (), "scale": self.scale is not None,
+            "readout": self.readout == "ridge",
         }  # fmt: skip
         for name, needs in needs_it.items():
             if needs:
@@ -141,7 +145,9 @@ class SequenceEstimator(BaseEvoke, auto_wrap_output_keys=None):  # type: ignore[
             X = X.take(counted)
 
         # what networks read, and what the fitness of one depends on
-        preparation = Preparation.of(X, differences=bool(self.differences), scaled=self.scale is not None)
+        preparation = Preparation.of(
+            X, lags=check_lags("differences", self.differences), scaled=self.scale is not None
+        )
         points = Points(
             np.arange(len(counted)), np.ascontiguousarray(weights[counted], dtype=np.float64),
             np.ascontiguousarray(units.to(targets[counted]).T),

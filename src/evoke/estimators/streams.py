@@ -43,7 +43,7 @@ class Stream:
         """Back to the zero state."""
         model = self._model
         self._states = [np.zeros((1, 2, model.network.n_cells)) for _ in model.networks]
-        self._before: FloatArray | None = None  # the last row that was read
+        self._before: FloatArray | None = None  # the last rows that were read
         self._running = None if model.pooling is None else model.pooling.running(model.network)
 
     def transform(self, X) -> FloatArray:
@@ -71,8 +71,10 @@ class Stream:
             raise ValueError(f"{name} must be 2-D: the next steps of one sequence")
         if named:
             model.features.check(X, sequences.rows, False, name)
-        inputs = sequences if model.preparation is None else model.preparation.apply(sequences, self._before)
-        self._before = sequences.rows[-1]
+        inputs = sequences
+        if model.preparation is not None:
+            inputs = model.preparation.apply(sequences, self._before)
+            self._before = model.preparation.kept(sequences.rows, self._before)
         found = [
             lstm.sequences(network, inputs.rows, inputs.offsets, state)
             for network, state in zip(model.networks, self._states, strict=True)
