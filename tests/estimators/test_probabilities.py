@@ -10,7 +10,7 @@ from sklearn.metrics import log_loss
 from sklearn.model_selection import cross_val_predict
 
 from evoke import EvokeClassifier, EvokeRegressor, load
-from evoke.estimators.calibration import fit_slope, probabilities
+from evoke.svm._calibration import fit_slope, probabilities
 
 
 def sequences(n, n_classes, seed=0, noise=0.3):

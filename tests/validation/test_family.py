@@ -120,6 +120,7 @@ OF_DATA = {("class_weight", "dict"), ("washout", "beyond"), ("initial", "array")
 # Parameters that may be more, or something else, than those of the same name elsewhere.
 OF_ANOTHER_KIND = {
     **dict.fromkeys([("SVC", "gamma"), ("SVR", "gamma"), ("LSSVC", "gamma"), ("LSSVR", "gamma")], "number or rule"),
+    **dict.fromkeys([(who, "kernel") for who in ("SVC", "SVR", "LSSVC", "LSSVR", "solve")], "matrix or function too"),
     **dict.fromkeys([("SVMReadout", "kernel"), ("LSSVMReadout", "kernel")], "object"),
     ("ESP", "weight_range"): "number or list",
     **{

@@ -50,6 +50,8 @@ cdef extern from "dispatch.h" nogil:
         double *rows
         double *diagonal
         evk_columns points
+        int32_t *slot_of
+        int32_t *owner_of
         int64_t n_computed
 
     ctypedef struct evk_qp:

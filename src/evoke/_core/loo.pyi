@@ -15,6 +15,12 @@ class Chosen(NamedTuple):
     mean: FloatArray
     inverse: FloatArray
 
+class Fitted(NamedTuple):
+    dual_coef: FloatArray
+    intercept: FloatArray
+    decisions: FloatArray
+
+def fit_gram(gram: FloatArray, targets: FloatArray, ridge: FloatArray) -> Fitted | None: ...
 def choose(
     features: FloatArray,
     points: Any,

@@ -12,7 +12,9 @@ from evoke._core.dispatch cimport (
     aligned,
     evk_columns,
     evk_kernel,
+    evk_loo,
     evk_loo_work_size,
+    evk_poll,
     functions,
     make_poll,
     whole_packs,
@@ -26,6 +28,46 @@ from evoke._validation.parameters import check_choice
 Chosen = namedtuple("Chosen", "gamma C error wrong decisions dual_coef intercept mean inverse")
 
 KERNELS = ("linear", "rbf")
+
+# A least-squares machine: coefficients (n, n_outputs), intercepts, leave-one-out decisions (n_outputs, n).
+Fitted = namedtuple("Fitted", "dual_coef intercept decisions")
+
+
+def fit_gram(const double[:, ::1] gram not None, const double[:, ::1] targets not None,
+             const double[::1] ridge not None):
+    """The least-squares machine of a Gram matrix (n, n), for targets (n_outputs, n) and a ridge (n,) on its diagonal.
+
+    None where the matrix with the ridge is not positive definite."""
+    cdef size_t n = gram.shape[0], n_outputs = targets.shape[0], ld = whole_packs(n)
+    if n == 0 or <size_t>gram.shape[1] != n:
+        raise ValueError(f"gram must be square with at least one row, got shape {(gram.shape[0], gram.shape[1])}")
+    if n_outputs == 0 or <size_t>targets.shape[1] != n:
+        raise ValueError(f"targets must have shape (n_outputs, {n}), got {(targets.shape[0], targets.shape[1])}")
+    if <size_t>ridge.shape[0] != n:
+        raise ValueError(f"ridge must have shape {(n,)}, got {(ridge.shape[0],)}")
+    cdef size_t size = evk_loo_work_size(n, n_outputs)
+    if size == 0:
+        raise MemoryError(f"a kernel matrix of {n} rows does not fit")
+    matrix = aligned(n * ld)
+    matrix[:] = 0.0
+    matrix.reshape(n, ld)[:, :n] = gram
+    coefficients, decided, intercept = np.zeros((n_outputs, ld)), np.zeros((n_outputs, ld)), np.zeros(n_outputs)
+    cdef double[::1] work = aligned(size)
+    cdef double[::1] kernel = matrix
+    cdef double[:, ::1] coef = coefficients
+    cdef double[:, ::1] decisions = decided
+    cdef double[::1] bias = intercept
+    cdef evk_loo loo
+    cdef evk_poll poll = make_poll(NULL)
+    cdef int solved
+    loo.n, loo.ld, loo.n_outputs = n, ld, n_outputs
+    loo.kernel, loo.ridge, loo.targets, loo.work = &kernel[0], &ridge[0], &targets[0, 0], &work[0]
+    loo.coef, loo.bias, loo.decisions = &coef[0, 0], &bias[0], &decisions[0, 0]
+    with nogil:
+        solved = functions.loo(&loo, &poll)
+    if solved <= 0:
+        return None
+    return Fitted(np.ascontiguousarray(coefficients[:, :n].T), intercept, decided[:, :n].copy())
 
 
 cdef class Grid:

@@ -1,6 +1,7 @@
 """The quadratic programme of support vector machines on small dense problems: solve, certify."""
 from cpython.exc cimport PyErr_CheckSignals
-from libc.stdint cimport int64_t
+from libc.stdint cimport int32_t, int64_t
+from libc.string cimport memcpy
 
 import threading
 from typing import NamedTuple
@@ -59,24 +60,29 @@ def _give_back(str name, array):
 
 
 cdef class Machine:
-    """Memory of one Gram matrix and one quadratic programme, used for several targets in turn."""
+    """Memory of one Gram matrix and one quadratic programme, used for several targets in turn.
+
+    Without a kernel x is the Gram matrix itself (n, n), symmetric, of which all rows are kept."""
     cdef Kernel kernel
     cdef evk_gram gram
     cdef evk_qp qp
     cdef double[::1] columns, gram_work, qp_work
     cdef object columns_array, gram_array, qp_array  # what the views look at; None where memory ran out
 
-    def __cinit__(self, const double[:, ::1] x not None, Kernel kernel not None, size_t cache_bytes):
-        cdef size_t n = x.shape[0], d = x.shape[1]
+    def __cinit__(self, const double[:, ::1] x not None, Kernel kernel, size_t cache_bytes):
+        cdef bint given = kernel is None
+        cdef size_t n = x.shape[0], d = 0 if given else x.shape[1]
         if n == 0:
             raise ValueError("x must have at least one row, got 0")
+        if given and <size_t>x.shape[1] != n:
+            raise ValueError(f"x must have shape {(n, n)}, got {(n, x.shape[1])}")
         cdef size_t ld = whole_packs(n)
-        cdef size_t n_slots = min(n, max(<size_t>2, cache_bytes // (8 * ld)))
+        cdef size_t n_slots = n if given else min(n, max(<size_t>2, cache_bytes // (8 * ld)))
         cdef size_t face = min(n, <size_t>FACE_CAPACITY, max(n_slots, <size_t>LEAST_FACE))
         cdef size_t gram_size = evk_gram_work_size(n, n_slots), qp_size = evk_qp_work_size(n, face)
         if gram_size == 0 or qp_size == 0:
             raise MemoryError(f"a kernel matrix of {n} rows does not fit")
-        self.kernel = kernel
+        self.kernel = Kernel("linear") if given else kernel
         self.columns = self.columns_array = _borrow("columns", max(1, d) * ld)
         self.gram_work = self.gram_array = _borrow("gram", gram_size)
         self.qp_work = self.qp_array = _borrow("qp", qp_size)
@@ -84,14 +90,28 @@ cdef class Machine:
         points.x, points.n, points.d, points.ld = &self.columns[0], n, d, ld
         if d > 0:
             to_columns(&x[0, 0], n, d, ld, &self.columns[0])
-        evk_gram_place(&self.gram, &kernel.c, points, n_slots, &self.gram_work[0])
+        evk_gram_place(&self.gram, &self.kernel.c, points, n_slots, &self.gram_work[0])
         evk_qp_place(&self.qp, n, face, &self.qp_work[0])
         self.qp.gram = &self.gram
-        if n <= FILL_AT_ONCE and n_slots == n:
+        if given:
+            self.take(x)
+        elif n <= FILL_AT_ONCE and n_slots == n:
             with nogil:
                 functions.gram_fill(&self.gram, NULL)
         else:
             functions.gram_diagonal(&self.gram)
+
+    cdef void take(self, const double[:, ::1] matrix) noexcept nogil:
+        cdef size_t i, j, n = self.gram.points.n, ld = self.gram.points.ld
+        for i in range(n):
+            memcpy(self.gram.rows + i * ld, &matrix[i, 0], n * sizeof(double))
+            for j in range(n, ld):
+                self.gram.rows[i * ld + j] = 0.0
+            self.gram.diagonal[i] = matrix[i, i]
+            self.gram.slot_of[i] = self.gram.owner_of[i] = <int32_t>i
+        for j in range(n, ld):
+            self.gram.diagonal[j] = 0.0
+        self.gram.n_computed = n
 
     def __del__(self):
         if self.columns_array is not None:

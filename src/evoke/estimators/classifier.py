@@ -13,7 +13,6 @@ from sklearn.utils.metaestimators import available_if
 from evoke._validation.parameters import check_class_weight, is_text
 from evoke._validation.targets import check_labels_to_score
 from evoke.estimators.base import learned
-from evoke.estimators.calibration import fit_slope
 from evoke.estimators.fitted import ClassifierModel
 from evoke.estimators.sequence import LAGS, POOL, Given, SequenceEstimator
 from evoke.estimators.split import Data, Split, divide, rows_after_washout
@@ -22,6 +21,7 @@ from evoke.estimators.targets import Labels, where
 from evoke.metrics import accuracy
 from evoke.persistence.model import savable
 from evoke.sequences.prefixes import share_prefixes
+from evoke.svm._calibration import fit_slope
 
 __all__ = ["EvokeClassifier"]
 

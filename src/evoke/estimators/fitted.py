@@ -23,7 +23,6 @@ from evoke._validation.parameters import (
     to_number,
 )
 from evoke.esp import ESP
-from evoke.estimators.calibration import probabilities
 from evoke.estimators.pooling import Pooling, Preparation, check_lengths
 from evoke.evolution.run import RunState
 from evoke.persistence.checks import check_feature_names, check_flags, check_labels, check_values
@@ -33,6 +32,7 @@ from evoke.sequences.containers import Sequences, as_sequences
 from evoke.sequences.continuation import SeriesIndex
 from evoke.sequences.features import Features
 from evoke.sequences.series import Series, as_external, as_series, inputs_of
+from evoke.svm._calibration import probabilities
 
 __all__ = ["ClassifierModel", "FittedModel", "RegressorModel", "SequenceModel", "SeriesModel"]
 

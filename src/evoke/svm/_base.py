@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import warnings
 from functools import wraps
 
@@ -11,30 +10,27 @@ from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
-from evoke._core.kernel import KERNELS, Kernel, decide
-from evoke._validation.errors import refusal
-from evoke._validation.parameters import (
-    INT32_MAX,
-    check_choice,
-    check_integer,
-    check_number,
-    check_positive,
-    to_number,
-)
+from evoke._core.kernel import Kernel, decide
+from evoke._validation.errors import ParameterError, refusal, shown
+from evoke._validation.parameters import check_integer, check_positive
 from evoke._validation.targets import check_labels_to_score, place_in_rows
 from evoke.metrics import accuracy, r_squared
 from evoke.persistence.checks import check_flags, check_values
 from evoke.persistence.model import Persistent
 from evoke.sequences.features import Features
 from evoke.svm._data import read_labels, read_rows, read_values
-from evoke.svm._solve import check_stopping
+from evoke.svm._kernels import (
+    check_kernel,
+    check_square,
+    is_precomputed,
+    make_kernel,
+    overflow,
+    values_between,
+)
+from evoke.svm._solve import check_solver_of_kernel, check_stopping
 from evoke.svm._weights import read_weights
 
-
-def check_gamma(value):
-    """A positive finite number, or a name for one that depends on X."""
-    if not (value in ("scale", "auto") if isinstance(value, str) else 0 < to_number(value) < math.inf):
-        raise refusal("gamma", "be 'scale', 'auto' or a positive finite number", value)
+_LINEAR = Kernel("linear")
 
 
 def of_one_fit(method):
@@ -53,33 +49,43 @@ def of_one_fit(method):
 class KernelMachine(Persistent):
     """A decision function ``sum_i dual_coef_[i] K(support_vectors_[i], x) + intercept_``."""
 
+    _not_always: tuple[str, ...] = ("feature_names_in_",)  # what some fits do not learn
     _fitted = frozenset({
         "n_features_in_", "feature_names_in_", "shape_fit_", "support_", "support_vectors_", "dual_coef_", "intercept_",
         "_kernel",
     })  # fmt: skip
 
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.pairwise = is_precomputed(self.kernel)
+        return tags
+
     def _check_fitted(self):
         check_integer("n_features_in_", self.n_features_in_, 1)
-        check_values("support_vectors_", self.support_vectors_, (None, self.n_features_in_))
-        n_support = len(self.support_vectors_)
-        check_values("dual_coef_", self.dual_coef_, (None, n_support))
+        check_values("dual_coef_", self.dual_coef_, (None, None))
         check_values("intercept_", self.intercept_, (None,))
-        if not isinstance(self.kernel_, Kernel):
-            raise ValueError(f"kernel_ must be a Kernel, got {self.kernel_!r:.50}")
+        n_support = self.dual_coef_.shape[1]
+        if is_precomputed(self.kernel_):
+            check_values("support_vectors_", self.support_vectors_, (0, 0))
+            if n_support and not 0 <= min(self.support_) <= max(self.support_) < self.n_features_in_:
+                raise ValueError(f"support_ must hold columns of X, of which there are {self.n_features_in_}")
+        elif isinstance(self.kernel_, Kernel) or callable(self.kernel_):
+            check_values("support_vectors_", self.support_vectors_, (n_support, self.n_features_in_))
+        else:
+            raise refusal("kernel_", "be a Kernel, 'precomputed' or a function", self.kernel_)
         if np.shape(self.support_) != (n_support,) or len(self.dual_coef_) == 0 or len(self.intercept_) == 0:
             raise ValueError("support_, support_vectors_, dual_coef_ and intercept_ do not go together")
 
     def _check_kernel(self):
         """Parameters that every kernel machine has."""
         check_positive("C", self.C)
-        check_choice("kernel", self.kernel, KERNELS)
-        check_integer("degree", self.degree, 0, INT32_MAX)
-        check_gamma(self.gamma)
-        check_number("coef0", self.coef0)
+        check_kernel(self.kernel, self.gamma, self.coef0, self.degree)
 
     def _read_rows(self, X):
         """Rows of a fit, and their features as learned attributes."""
         rows = read_rows(X)
+        if is_precomputed(self.kernel):
+            check_square(rows)
         if type(X) is np.ndarray:
             return rows, {"n_features_in_": rows.shape[1]}
         features = Features.of(type(self).__name__, X, rows, False)
@@ -92,35 +98,89 @@ class KernelMachine(Persistent):
         Until then the model is that of the last fit, whatever happens, and other threads never see a part of each.
         """
         state = vars(self).copy()
-        state.pop("feature_names_in_", None)
+        for name in self._not_always:
+            state.pop(name, None)
         state.update(learned)
         self.__dict__ = state
 
     def _make_kernel(self, X):
         """The kernel with its parameters in numbers, for a fit on X. Predictions use that of the fit, `kernel_`."""
-        return Kernel(str(self.kernel), _effective_gamma(self.gamma, X), float(self.coef0), int(self.degree))
+        return make_kernel(self.kernel, self.gamma, self.coef0, self.degree, X)
 
     def _state_for_file(self):
         kernel = self.kernel_
-        parts = {"kernel": kernel.name, "gamma": kernel.gamma, "coef0": kernel.coef0, "degree": kernel.degree}
+        if is_precomputed(kernel):
+            parts = {"kernel": "precomputed"}
+        elif isinstance(kernel, Kernel):
+            parts = {"kernel": kernel.name, "gamma": kernel.gamma, "coef0": kernel.coef0, "degree": kernel.degree}
+        else:
+            raise ParameterError(f"kernel is {shown(kernel)}, a function, which a model file cannot hold")
         return super()._state_for_file() | {"_kernel": parts}
 
     def _restore(self, state):
         kernel = state.pop("_kernel", None)
         super()._restore(state)
         if kernel is not None:
-            self.kernel_ = Kernel(kernel["kernel"], kernel["gamma"], kernel["coef0"], kernel["degree"])
+            name, *numbers = (kernel.get(key) for key in ("kernel", "gamma", "coef0", "degree"))
+            self.kernel_ = name if is_precomputed(name) else Kernel(name, *numbers)
 
-    def _decide(self, X, coefficients):
-        """Decision values (n_samples, n_outputs) from coefficients (n_support, n_outputs)."""
+    def _coefficients(self):
+        """Coefficients (n_support, n_outputs) of the decision functions."""
+        return self.dual_coef_.T
+
+    @property
+    @of_one_fit
+    def coef_(self):
+        """Weights of the features, ``decision = X @ coef_.T + intercept_``; only with a linear kernel.
+
+        Returns
+        -------
+        ndarray of shape (n_outputs, n_features)
+            A row for each of `intercept_`; read-only.
+
+        Raises
+        ------
+        AttributeError
+            The kernel is not "linear", or there was no fit.
+        """
+        if getattr(self.kernel_, "name", None) != "linear":
+            raise AttributeError(f"coef_ is only available with kernel='linear', not with {shown(self.kernel_)}")
+        weights = self._coefficients().T @ self.support_vectors_
+        weights.flags.writeable = False  # predictions are made from dual_coef_
+        return weights
+
+    def _decide(self, X):
+        """Decision values (n_samples, n_outputs)."""
         rows, names = read_rows(X), getattr(self, "feature_names_in_", None)
         if not (type(X) is np.ndarray and rows.shape[1] == self.n_features_in_ and names is None):
+            if is_precomputed(self.kernel_) and rows.shape[1] != self.n_features_in_:
+                raise ValueError(
+                    f"X has {rows.shape[1]} features, but {type(self).__name__} is expecting {self.n_features_in_} "
+                    "features as input: with kernel='precomputed' a column for each row of the fit"
+                )
             Features(type(self).__name__, self.n_features_in_, names).check(X, rows, False)
-        coefficients = np.ascontiguousarray(coefficients)
-        decisions = decide(rows, self.support_vectors_, coefficients, self.intercept_, self.kernel_)
+        coefficients = np.ascontiguousarray(self._coefficients())
+        if type(self.kernel_) is Kernel:
+            decisions = decide(rows, self.support_vectors_, coefficients, self.intercept_, self.kernel_)
+        else:
+            decisions = decide_given(self._values(rows), coefficients, self.intercept_)
         if not np.isfinite(decisions).all():
-            raise ValueError(f"the kernel overflows on X with values up to {np.abs(rows).max():.3g}; scale X")
+            raise overflow(self.kernel_, rows)
         return decisions
+
+    def _values(self, rows):
+        """Values of a kernel that is given, between rows and the support vectors."""
+        if is_precomputed(self.kernel_):
+            return rows.take(self.support_, axis=1)
+        if len(self.support_) == 0:
+            return np.empty((len(rows), 0))
+        return values_between(self.kernel_, rows, self.support_vectors_, "kernel(X, support_vectors_)")
+
+
+def decide_given(values, coefficients, intercept):
+    """Decisions from kernel values (n, n_support): a linear machine, with a support vector for each output."""
+    weights = np.ascontiguousarray(coefficients.T)
+    return decide(np.ascontiguousarray(values), weights, np.eye(len(weights)), intercept, _LINEAR)
 
 
 class IterativeMachine(KernelMachine):
@@ -130,6 +190,7 @@ class IterativeMachine(KernelMachine):
 
     def _check_solver(self):
         check_stopping(self.tol, self.max_iter, self.solver, self.cache_size)
+        check_solver_of_kernel(self.solver, self.kernel)
 
     def _solver(self):
         return {
@@ -211,7 +272,7 @@ class Regression(RegressorMixin):
         ndarray of shape (n_samples,) or (n_samples, n_outputs)
             Of as many dimensions as y had.
         """
-        values = self._decide(X, self.dual_coef_.T)
+        values = self._decide(X)
         return values[:, 0] if self._single_output else values
 
     def score(self, X, y, sample_weight=None):
@@ -238,17 +299,3 @@ class Regression(RegressorMixin):
             raise ValueError(f"y has shape {true.shape}, but the predictions have shape {predicted.shape}")
         weights = None if sample_weight is None else read_weights(sample_weight, len(true))
         return r_squared(true, predicted, weights)
-
-
-def _effective_gamma(gamma, X):
-    """The number that "scale" and "auto" stand for, as in scikit-learn."""
-    if gamma == "auto":
-        return 1.0 / X.shape[1]
-    if gamma != "scale":
-        return float(gamma)
-    with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
-        variance = X.var()
-        value = float(1.0 / (X.shape[1] * variance)) if variance != 0.0 else 1.0
-    if not 0.0 < value < math.inf:
-        raise ValueError(f"gamma == 'scale' needs the variance of X, which is {variance:.3g}; scale X")
-    return value

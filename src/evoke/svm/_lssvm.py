@@ -6,15 +6,20 @@ import warnings
 from typing import NamedTuple
 
 import numpy as np
-from sklearn.exceptions import ConvergenceWarning
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
+from sklearn.utils.metaestimators import available_if
 
 from evoke._core import readout as core_readout
-from evoke._core.kernel import Kernel, decide
+from evoke._core.kernel import Kernel, decide, gram
+from evoke._core.loo import Fitted, fit_gram
+from evoke._validation.arrays import check_shape
+from evoke._validation.parameters import check_flag, check_positive
 from evoke.persistence.checks import check_labels
 from evoke.persistence.model import savable
-from evoke.svm._base import Classification, KernelMachine, Regression, of_one_fit
+from evoke.svm._base import Classification, KernelMachine, Regression, decide_given, of_one_fit
+from evoke.svm._calibration import fit_slope, probabilities
 from evoke.svm._data import encode, read_labels, read_values
-from evoke.svm._solve import check_kernel_range
+from evoke.svm._kernels import check_kernel_range, gram_of, support_vectors
 from evoke.svm._weights import class_weights, read_weights, weighted_C
 
 __all__ = ["LSSVC", "LSSVR"]
@@ -39,21 +44,36 @@ class LeastSquaresMachine(KernelMachine):
 
     _fitted = KernelMachine._fitted | {"residual_"}
 
-    def _solution(self, X, targets, order, weights):
-        """What is learned of targets (n_outputs, n_used) of the rows `order` of X with weights (n_used,)."""
+    def _solution(self, X, targets, order, weights, leave_out=False):
+        """What is learned of targets (n_outputs, n_used) of the rows `order` of X with weights (n_used,).
+
+        And the leave-one-out decisions (n_outputs, n_used), if asked for, else None.
+        """
         kernel = self._make_kernel(X)
-        rows = np.ascontiguousarray(X[order])
-        check_kernel_range(rows, kernel)
-        fitted = core_readout.fit_readout(rows, np.ascontiguousarray(targets), weights, Training(kernel, float(self.C)))
+        rows, targets = np.ascontiguousarray(X[order]), np.ascontiguousarray(targets)
+        matrix = gram_of(kernel, rows, order)
+        if matrix is None:
+            check_kernel_range(rows, kernel)
+        if matrix is None and not leave_out:
+            fitted = core_readout.fit_readout(rows, targets, weights, Training(kernel, float(self.C)))
+        elif matrix is None:
+            fitted = fit_gram(gram(rows, kernel), targets, 1.0 / (self.C * weights))
+        else:
+            fitted = _fit_given(matrix, targets, 1.0 / (self.C * weights))
         if fitted is None:
+            fault = "is singular" if matrix is None else "has eigenvalues that are negative, or zero"
             raise ValueError(
-                f"the kernel matrix with 1 / C on its diagonal is singular to working precision: C={self.C} is too "
+                f"the kernel matrix with 1 / C on its diagonal {fault} to working precision: C={self.C} is too "
                 "large for these rows, lower it"
             )
-        support_vectors, coefficients, intercept = fitted
+        coefficients, intercept = fitted.dual_coef, fitted.intercept
+        left_out = fitted.decisions if isinstance(fitted, Fitted) and leave_out else None
         if not (np.isfinite(coefficients).all() and np.isfinite(intercept).all()):
             raise ValueError("the coefficients are not finite: X, the targets or C are too large, scale them")
-        decisions = decide(rows, rows, coefficients, intercept, kernel)
+        if matrix is None:
+            decisions = decide(rows, rows, coefficients, intercept, kernel)
+        else:
+            decisions = decide_given(matrix, coefficients, intercept)
         errors = targets - decisions.T - coefficients.T / (self.C * weights)
         residual = np.abs(errors).max(axis=1)
         accepted = _ACCEPTED_RESIDUAL * np.ptp(targets, axis=1) + _ROUNDING * np.abs(targets).max(axis=1)
@@ -64,11 +84,32 @@ class LeastSquaresMachine(KernelMachine):
                 ConvergenceWarning,
                 stacklevel=3,
             )
-        return {
-            "kernel_": kernel, "support_vectors_": support_vectors, "intercept_": intercept,
-            "dual_coef_": np.ascontiguousarray(coefficients.T), "support_": order.astype(np.int32),
-            "shape_fit_": X.shape, "residual_": residual,
+        solution = {
+            "kernel_": kernel, "support_vectors_": support_vectors(kernel, rows, np.arange(len(rows))),
+            "intercept_": intercept, "dual_coef_": np.ascontiguousarray(coefficients.T),
+            "support_": order.astype(np.int32), "shape_fit_": X.shape, "residual_": residual,
         }  # fmt: skip
+        return solution, left_out
+
+
+def _fit_given(matrix, targets, ridge):
+    """`fit_gram` of a matrix that may be positive definite only conditionally, such as minus a distance.
+
+    The coefficients sum to zero, so what is the same for a whole row or column of the matrix moves the intercept only.
+    """
+    fitted = fit_gram(matrix, targets, ridge)
+    if fitted is None:
+        means = matrix.mean(axis=0)
+        fitted = fit_gram(matrix - means - means[:, np.newaxis] + means.mean(), targets, ridge)
+        if fitted is not None:
+            fitted = fitted._replace(intercept=fitted.intercept - means @ fitted.dual_coef)
+    return fitted
+
+
+def _has_probabilities(machine):
+    if not machine.probability:
+        raise AttributeError("predict_proba is only available with probability=True")
+    return True
 
 
 @savable
@@ -86,8 +127,10 @@ class LSSVR(Regression, LeastSquaresMachine):
     ----------
     C : float, default=1.0
         Price of a squared error, > 0.
-    kernel : {"linear", "poly", "rbf"}, default="rbf"
-        ``x @ z``, ``(gamma * x @ z + coef0) ** degree`` or ``exp(-gamma * |x - z|**2)``.
+    kernel : {"linear", "poly", "rbf", "precomputed"} or callable, default="rbf"
+        ``x @ z``, ``(gamma * x @ z + coef0) ** degree`` or ``exp(-gamma * |x - z|**2)``. With "precomputed" X holds
+        kernel values: between the rows of the fit (n_samples, n_samples), later between new rows and those of the fit.
+        A callable is given rows A (n, n_features) and B (m, n_features) and returns the values (n, m).
     degree : int, default=3
         Degree of the polynomial kernel, >= 0.
     gamma : {"scale", "auto"} or float, default="scale"
@@ -100,14 +143,16 @@ class LSSVR(Regression, LeastSquaresMachine):
     support_ : int32 ndarray of shape (n_SV,)
         Rows with a weight: all without `sample_weight`.
     support_vectors_ : ndarray of shape (n_SV, n_features)
-        These rows.
+        These rows; of shape (0, 0) with ``kernel="precomputed"``.
     dual_coef_ : ndarray of shape (n_outputs, n_SV)
         Coefficients; each is C times its row's weight and error.
     intercept_ : ndarray of shape (n_outputs,)
         Constants of the regression functions.
+    coef_ : ndarray of shape (n_outputs, n_features)
+        Weights of the features, only with ``kernel="linear"``: ``dual_coef_`` times the support vectors.
     residual_ : ndarray of shape (n_outputs,)
         Largest residual of the equations, in units of the target: how wrong the values on the training rows may be.
-    kernel_ : Kernel
+    kernel_ : Kernel, "precomputed" or callable
         The kernel of the fit, with gamma as a number.
     n_features_in_ : int
         Number of features.
@@ -163,7 +208,8 @@ class LSSVR(Regression, LeastSquaresMachine):
         ------
         ValueError
             A parameter out of its range, NaN or infinity in X or y, no row with a weight, a kernel or coefficients that
-            overflow, or a C so large that the system is singular to working precision.
+            overflow, or a C so large that the system is singular to working precision. A kernel that is given and is no
+            symmetric matrix of finite numbers, or has negative eigenvalues beyond 1 / C.
 
         Warns
         -----
@@ -177,7 +223,7 @@ class LSSVR(Regression, LeastSquaresMachine):
         weights = np.ones(len(X)) if sample_weight is None else read_weights(sample_weight, len(X))
         order = np.flatnonzero(weights)
         weighted_C(self.C, weights[order])
-        solution = self._solution(X, targets[:, order], order, weights[order])
+        solution, _ = self._solution(X, targets[:, order], order, weights[order])
         self._learn(**features, **solution, _single_output=y.ndim == 1)
         return self
 
@@ -192,8 +238,10 @@ class LSSVC(Classification, LeastSquaresMachine):
     ----------
     C : float, default=1.0
         Price of a squared error, > 0.
-    kernel : {"linear", "poly", "rbf"}, default="rbf"
-        ``x @ z``, ``(gamma * x @ z + coef0) ** degree`` or ``exp(-gamma * |x - z|**2)``.
+    kernel : {"linear", "poly", "rbf", "precomputed"} or callable, default="rbf"
+        ``x @ z``, ``(gamma * x @ z + coef0) ** degree`` or ``exp(-gamma * |x - z|**2)``. With "precomputed" X holds
+        kernel values: between the rows of the fit (n_samples, n_samples), later between new rows and those of the fit.
+        A callable is given rows A (n, n_features) and B (m, n_features) and returns the values (n, m).
     degree : int, default=3
         Degree of the polynomial kernel, >= 0.
     gamma : {"scale", "auto"} or float, default="scale"
@@ -202,6 +250,8 @@ class LSSVC(Classification, LeastSquaresMachine):
         Constant of the polynomial kernel.
     class_weight : dict, "balanced" or None, default=None
         Factor of C for each class; "balanced" is ``n_samples / (n_classes * np.bincount(y))``.
+    probability : bool, default=False
+        Whether the fit prepares `predict_proba`, by exact leave-one-out decisions from the same factorisation.
 
     Attributes
     ----------
@@ -212,14 +262,19 @@ class LSSVC(Classification, LeastSquaresMachine):
     support_ : int32 ndarray of shape (n_SV,)
         Rows with a weight: all without `sample_weight`.
     support_vectors_ : ndarray of shape (n_SV, n_features)
-        These rows.
+        These rows; of shape (0, 0) with ``kernel="precomputed"``.
     dual_coef_ : ndarray of shape (n_outputs, n_SV)
         Coefficients of each class against the rest; of two classes only of ``classes_[1]``.
     intercept_ : ndarray of shape (n_outputs,)
         Constants of the decision functions.
+    coef_ : ndarray of shape (n_outputs, n_features)
+        Weights of the features, only with ``kernel="linear"``: ``dual_coef_`` times the support vectors.
     residual_ : ndarray of shape (n_outputs,)
         Largest residual of the equations, in units of the target: how wrong the values on the training rows may be.
-    kernel_ : Kernel
+    loo_decision_function_ : ndarray of shape (n_samples,) or (n_samples, n_classes)
+        Decisions on the rows of the fit, each by a machine that was trained without it; NaN where a row has no weight.
+        Only with ``probability=True``.
+    kernel_ : Kernel, "precomputed" or callable
         The kernel of the fit, with gamma as a number.
     n_features_in_ : int
         Number of features.
@@ -236,6 +291,7 @@ class LSSVC(Classification, LeastSquaresMachine):
     ----------
     .. [1] J. A. K. Suykens and J. Vandewalle, "Least squares support vector machine classifiers", Neural Processing
        Letters 9(3), 1999.
+    .. [2] C. Guo et al., "On calibration of modern neural networks", 2017, section 4.2.
 
     Examples
     --------
@@ -245,15 +301,19 @@ class LSSVC(Classification, LeastSquaresMachine):
     array(['low', 'high'], dtype='<U4')
     """
 
-    _fitted = LeastSquaresMachine._fitted | {"classes_", "class_weight_"}
+    _not_always = ("feature_names_in_", "loo_decision_function_", "_slope")
+    _fitted = LeastSquaresMachine._fitted | {"classes_", "class_weight_", *_not_always}
 
-    def __init__(self, *, C=1.0, kernel="rbf", degree=3, gamma="scale", coef0=0.0, class_weight=None):
+    def __init__(
+        self, *, C=1.0, kernel="rbf", degree=3, gamma="scale", coef0=0.0, class_weight=None, probability=False
+    ):
         self.C = C
         self.kernel = kernel
         self.degree = degree
         self.gamma = gamma
         self.coef0 = coef0
         self.class_weight = class_weight
+        self.probability = probability
 
     def fit(self, X, y, sample_weight=None):
         """Solve for the coefficients.
@@ -276,7 +336,8 @@ class LSSVC(Classification, LeastSquaresMachine):
         ------
         ValueError
             A parameter out of its range, NaN or infinity in X, a single class, a class without weight, a kernel or
-            coefficients that overflow, or a C so large that the system is singular to working precision.
+            coefficients that overflow, or a C so large that the system is singular to working precision. A kernel that
+            is given and is no symmetric matrix of finite numbers, or has negative eigenvalues beyond 1 / C.
 
         Warns
         -----
@@ -284,23 +345,40 @@ class LSSVC(Classification, LeastSquaresMachine):
             C is so large that rounding spoils the solution: `residual_` exceeds a thousandth of the target's range.
         """
         self._check_kernel()
+        check_flag("probability", self.probability)
         X, features = self._read_rows(X)
         y = read_labels(y, len(X))
         classes, codes, _ = encode(y)
         n_classes = len(classes)
-        weights = np.ones(len(X))
+        given = np.ones(len(X))
         if sample_weight is not None:
-            weights = read_weights(sample_weight, len(X), codes, classes)
-        order = np.flatnonzero(weights)
+            given = read_weights(sample_weight, len(X), codes, classes)
+        order = np.flatnonzero(given)
         factors = class_weights(self.class_weight, classes, y)
-        weights = weights[order] * factors[codes[order]]
+        weights = given[order] * factors[codes[order]]
         weighted_C(self.C, weights)
         positive = codes == np.arange(n_classes)[:, np.newaxis]
         if n_classes == 2:
             positive = positive[1:]
-        solution = self._solution(X, np.where(positive[:, order], 1.0, -1.0), order, weights)
+        positive = positive[:, order]
+        solution, left_out = self._solution(
+            X, np.where(positive, 1.0, -1.0), order, weights, leave_out=bool(self.probability)
+        )
+        if left_out is not None:
+            solution |= self._calibrated(left_out.T, positive.T, given[order], order, len(X))
         self._learn(**features, **solution, classes_=classes, class_weight_=factors)
         return self
+
+    def _calibrated(self, left_out, positive, weights, order, n):
+        """What is learned of leave-one-out decisions (n_used, n_outputs)."""
+        if not np.isfinite(left_out).all():
+            raise ValueError(f"the leave-one-out decisions are not finite: C={self.C} is too large, lower it")
+        decisions = np.full((n, left_out.shape[1]), np.nan)
+        decisions[order] = left_out
+        return {
+            "loo_decision_function_": decisions[:, 0] if decisions.shape[1] == 1 else decisions,
+            "_slope": fit_slope(left_out, positive, weights, exclusive=True),
+        }
 
     def _check_fitted(self):
         super()._check_fitted()
@@ -308,6 +386,10 @@ class LSSVC(Classification, LeastSquaresMachine):
         check_labels(self.classes_, 2 if n_outputs == 1 else n_outputs)
         if len(self.dual_coef_) != n_outputs:
             raise ValueError("dual_coef_ and intercept_ do not go together")
+        if hasattr(self, "_slope") or hasattr(self, "loo_decision_function_"):
+            check_positive("_slope", self._slope)
+            shape = (len(self.loo_decision_function_), n_outputs) if n_outputs > 1 else (None,)
+            check_shape(self.loo_decision_function_, "loo_decision_function_", shape)
 
     @of_one_fit
     def decision_function(self, X):
@@ -323,7 +405,7 @@ class LSSVC(Classification, LeastSquaresMachine):
         ndarray of shape (n_samples,) or (n_samples, n_classes)
             Two classes: positive for ``classes_[1]``. More: a column for each class against the rest.
         """
-        decisions = self._decide(X, self.dual_coef_.T)
+        decisions = self._decide(X)
         return decisions[:, 0] if len(self.classes_) == 2 else decisions
 
     @of_one_fit
@@ -339,7 +421,35 @@ class LSSVC(Classification, LeastSquaresMachine):
         -------
         ndarray of shape (n_samples,)
         """
-        decisions = self._decide(X, self.dual_coef_.T)
+        decisions = self._decide(X)
         if len(self.classes_) == 2:
             return self.classes_[(decisions[:, 0] > 0.0).astype(np.intp)]
         return self.classes_[decisions.argmax(axis=1)]
+
+    @available_if(_has_probabilities)
+    @of_one_fit
+    def predict_proba(self, X):
+        """Probabilities of the classes; only with ``probability=True``.
+
+        The decisions times one number, which has the least log-loss on the leave-one-out decisions of the fit, are
+        turned into probabilities by the softmax, or for two classes by the logistic function [2]_. So the most probable
+        class is that of `predict`.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows, finite.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+            In the order of `classes_`.
+
+        Raises
+        ------
+        NotFittedError
+            There was no fit, or the last one was without ``probability=True``.
+        """
+        if not hasattr(self, "_slope"):
+            raise NotFittedError("predict_proba needs a fit with probability=True")
+        return probabilities(self._decide(X), self._slope, exclusive=True)

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import math
 import warnings
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from evoke._core.kernel import Kernel
+from evoke._core.kernel import KERNELS, Kernel
 from evoke._core.qp import Certificate, Machine
 from evoke._validation.arrays import check_dimensions, check_shape, to_finite
+from evoke._validation.errors import refusal
 from evoke._validation.parameters import (
     INT32_MAX,
     check_choice,
@@ -21,9 +23,10 @@ from evoke._validation.parameters import (
     check_positive,
 )
 from evoke.exceptions import SolverWarning
+from evoke.svm._kernels import check_kernel_range, check_name, check_square, gram_of, is_precomputed
 from evoke.svm._working_sets import MANY_ROWS, WorkingSets
 
-__all__ = ["SOLVERS", "Solution", "check_kernel_range", "check_stopping", "solve", "solve_each", "solve_targets"]
+__all__ = ["SOLVERS", "Solution", "check_solver_of_kernel", "check_stopping", "solve", "solve_each", "solve_targets"]
 
 SOLVERS = ("auto", "native", "thundersvm")
 
@@ -80,7 +83,7 @@ def solve(
     lower: NDArray[np.float64],
     upper: NDArray[np.float64],
     *,
-    kernel: str,
+    kernel: str | Callable[[NDArray[np.float64], NDArray[np.float64]], NDArray[np.float64]],
     gamma: float,
     coef0: float,
     degree: int,
@@ -103,8 +106,9 @@ def solve(
         Finite rows, n >= 1.
     target, lower, upper : array_like of shape (n_targets, n) or (n,)
         ``lower <= 0 <= upper``, finite; boxes are broadcast over the targets.
-    kernel : {"linear", "poly", "rbf"}
-        ``x @ z``, ``(gamma * x @ z + coef0) ** degree`` or ``exp(-gamma * |x - z|**2)``.
+    kernel : {"linear", "poly", "rbf", "precomputed"} or callable
+        ``x @ z``, ``(gamma * x @ z + coef0) ** degree`` or ``exp(-gamma * |x - z|**2)``; X is the kernel matrix (n, n);
+        or a function that is given X twice and returns that matrix.
     gamma, coef0, degree : float, float, int
         Parameters of the kernel.
     epsilon : float
@@ -130,8 +134,8 @@ def solve(
     ParameterError
         A parameter is of a value or type that it cannot have.
     ValueError
-        An array is not finite or of the wrong shape, a box leaves out zero, the kernel overflows on X, or ThunderSVM
-        cannot have these boxes.
+        An array is not finite or of the wrong shape, a kernel matrix is not symmetric, a box leaves out zero, the
+        kernel overflows on X, or ThunderSVM cannot have these boxes.
     ThunderSVMError
         The library cannot be found or loaded.
 
@@ -140,14 +144,20 @@ def solve(
     SolverWarning
         ThunderSVM could not train on some target or did not reach the optimum; the native solver continued from there.
     """
-    of_kernel = Kernel(kernel, gamma, coef0, degree)
+    check_name(kernel)
+    of_core = Kernel(kernel if kernel in KERNELS else "rbf", gamma, coef0, degree)
     epsilon = check_not_negative("epsilon", epsilon)
     check_stopping(tol, max_iter, solver, cache_size)
+    check_solver_of_kernel(solver, kernel)
     check_flag("warn", warn)
     X = np.ascontiguousarray(to_finite(X, "X"))
     check_shape(X, "X", (None, None))
     if X.size == 0:
         raise ValueError(f"X must have a row and a column, got shape {X.shape}")
+    if kernel not in KERNELS:
+        if is_precomputed(kernel):
+            check_square(X)
+        X, of_core = gram_of(kernel, X, np.arange(len(X))), None
     arrays = []
     for name, value in ("target", target), ("lower", lower), ("upper", upper):
         array = to_finite(value, name)
@@ -158,7 +168,7 @@ def solve(
         if outside.any():
             raise ValueError(f"{name} holds {array[outside][0]}, but lower <= 0 <= upper must hold")
     return solve_targets(
-        X, arrays[0], arrays[1], arrays[2], of_kernel, epsilon=epsilon, tol=tol, max_iter=max_iter, solver=solver,
+        X, arrays[0], arrays[1], arrays[2], of_core, epsilon=epsilon, tol=tol, max_iter=max_iter, solver=solver,
         cache_size=cache_size, warn=warn,
     )  # fmt: skip
 
@@ -171,8 +181,14 @@ def check_stopping(tol, max_iter, solver, cache_size=200):
     check_positive("cache_size", cache_size)
 
 
+def check_solver_of_kernel(solver, kernel):
+    """ThunderSVM has kernels of its own only."""
+    if solver == "thundersvm" and (callable(kernel) or is_precomputed(kernel)):
+        raise refusal("solver", "be 'auto' or 'native' where kernel is 'precomputed' or a function", solver)
+
+
 def solve_targets(X, target, lower, upper, kernel, **options) -> Solution:
-    """`solve` with the kernel as one object."""
+    """`solve` with the kernel as one object, or None where X is the kernel matrix."""
     target = np.atleast_2d(target)
     problems = zip(target, np.broadcast_to(lower, target.shape), np.broadcast_to(upper, target.shape), strict=True)
     betas, certificates = solve_each(
@@ -183,13 +199,17 @@ def solve_targets(X, target, lower, upper, kernel, **options) -> Solution:
 
 
 def solve_each(X, problems, kernel, *, epsilon, tol, max_iter, solver, cache_size=200, warn=True):
-    """Coefficients (n_problems, n) and a certificate for each problem: contiguous (target, lower, upper)."""
-    check_kernel_range(X, kernel)
+    """Coefficients (n_problems, n) and a certificate for each problem: contiguous (target, lower, upper).
+
+    Without a kernel X is the kernel matrix, which is there already: working sets would not save much of the work.
+    """
+    if kernel is not None:
+        check_kernel_range(X, kernel)
     n = len(X)
     if max_iter == -1:
         max_iter = max(_LEAST_MOST_STEPS, _MOST_STEPS_A_ROW * n)
     cache_bytes = int(min(cache_size * 2.0**20, 8.0 * n * (n + 8)))
-    machine = (Machine if n < MANY_ROWS else WorkingSets)(X, kernel, cache_bytes)
+    machine = (Machine if n < MANY_ROWS or kernel is None else WorkingSets)(X, kernel, cache_bytes)
     betas, certificates, reasons = np.zeros((len(problems), n)), [], []
     for beta, (target, lower, upper) in zip(betas, problems, strict=True):
         reason = None
@@ -219,21 +239,6 @@ def solve_each(X, problems, kernel, *, epsilon, tol, max_iter, solver, cache_siz
             stacklevel=3,
         )
     return betas, certificates
-
-
-def check_kernel_range(X, kernel):
-    """No kernel value between rows of X may overflow; by Cauchy and Schwarz the longest row bounds them all."""
-    if kernel.name == "rbf":
-        return
-    with np.errstate(over="ignore"):
-        largest = np.einsum("ij,ij->i", X, X).max()
-        if kernel.name == "poly":
-            largest = (kernel.gamma * largest + abs(kernel.coef0)) ** kernel.degree
-    if not np.isfinite(largest):
-        raise ValueError(
-            f"the kernel overflows: kernel={kernel.name!r} with gamma={kernel.gamma}, coef0={kernel.coef0}, "
-            f"degree={kernel.degree} on X with values up to {np.abs(X).max():.3g}; scale X or lower the degree"
-        )
 
 
 def _train_thundersvm(X, target, lower, upper, kernel, **options):

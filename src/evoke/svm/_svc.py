@@ -11,6 +11,7 @@ from evoke.persistence.checks import check_labels
 from evoke.persistence.model import savable
 from evoke.svm._base import Classification, IterativeMachine, of_one_fit
 from evoke.svm._data import encode, read_labels
+from evoke.svm._kernels import gram_of, support_vectors
 from evoke.svm._solve import solve_each
 from evoke.svm._weights import class_weights, read_weights, weighted_C
 
@@ -28,8 +29,10 @@ class SVC(Classification, IterativeMachine):
     ----------
     C : float, default=1.0
         Price of a margin violation, > 0.
-    kernel : {"linear", "poly", "rbf"}, default="rbf"
-        ``x @ z``, ``(gamma * x @ z + coef0) ** degree`` or ``exp(-gamma * |x - z|**2)``.
+    kernel : {"linear", "poly", "rbf", "precomputed"} or callable, default="rbf"
+        ``x @ z``, ``(gamma * x @ z + coef0) ** degree`` or ``exp(-gamma * |x - z|**2)``. With "precomputed" X holds
+        kernel values: between the rows of the fit (n_samples, n_samples), later between new rows and those of the fit.
+        A callable is given rows A (n, n_features) and B (m, n_features) and returns the values (n, m).
     degree : int, default=3
         Degree of the polynomial kernel, >= 0.
     gamma : {"scale", "auto"} or float, default="scale"
@@ -59,7 +62,7 @@ class SVC(Classification, IterativeMachine):
     support_ : int32 ndarray of shape (n_SV,)
         Rows of the support vectors, class by class.
     support_vectors_ : ndarray of shape (n_SV, n_features)
-        Support vectors.
+        Support vectors; of shape (0, 0) with ``kernel="precomputed"``.
     n_support_ : int32 ndarray of shape (n_classes,)
         Number of support vectors of each class.
     dual_coef_ : ndarray of shape (n_classes - 1, n_SV)
@@ -67,13 +70,15 @@ class SVC(Classification, IterativeMachine):
         class. With two classes positive for ``classes_[1]``, else for the first class of the pair.
     intercept_ : ndarray of shape (n_pairs,)
         Constants of the decision functions; ``n_pairs = n_classes * (n_classes - 1) / 2``.
+    coef_ : ndarray of shape (n_pairs, n_features)
+        Weights of the features for each of `intercept_`, only with ``kernel="linear"``.
     n_iter_ : int32 ndarray of shape (n_pairs,)
         Steps of the native solver.
     dual_gap_ : ndarray of shape (n_pairs,)
         Primal minus dual objective: how far from the optimum each fit is at most.
     fit_status_ : int
         0 if converged, 1 if not, which also warns.
-    kernel_ : Kernel
+    kernel_ : Kernel, "precomputed" or callable
         The kernel of the fit, with gamma as a number.
     n_features_in_ : int
         Number of features.
@@ -85,6 +90,8 @@ class SVC(Classification, IterativeMachine):
     See Also
     --------
     solve : The same on arrays, for several targets over one kernel matrix.
+    LSSVC : Least squares, with probabilities.
+    sklearn.calibration.CalibratedClassifierCV : Probabilities, by cross-validation.
 
     Examples
     --------
@@ -143,8 +150,8 @@ class SVC(Classification, IterativeMachine):
         Raises
         ------
         ValueError
-            A parameter out of its range, NaN or infinity in X, a single class, a class without weight, or a kernel that
-            overflows.
+            A parameter out of its range, NaN or infinity in X, a single class, a class without weight, a kernel that
+            overflows, or one that is given and no symmetric matrix of finite numbers.
         ThunderSVMError
             With ``solver="thundersvm"``: the library cannot be found or loaded.
 
@@ -181,18 +188,23 @@ class SVC(Classification, IterativeMachine):
             weighted = weighted_C(self.C, *weights)
             bounds = [weighted[rows_of_class] for rows_of_class in members]
         kernel, solver = self._make_kernel(X), self._solver()
+        gram = gram_of(kernel, rows, order)
+        of_core = kernel if gram is None else None
         coefficients = np.zeros((n_classes - 1, len(rows)))
         certificates = []
         for i, j in combinations(range(n_classes), 2):
             first, second = members[i], members[j]
-            pair = rows if n_classes == 2 else np.concatenate([rows[first], rows[second]])
+            if gram is not None:
+                pair = gram if n_classes == 2 else _square(gram, first, second)
+            else:
+                pair = rows if n_classes == 2 else np.concatenate([rows[first], rows[second]])
             target, lower, upper = np.empty(len(pair)), np.zeros(len(pair)), np.zeros(len(pair))
             halves = (slice(sizes[i]), bounds[i]), (slice(sizes[i], None), bounds[j])
             # LIBSVM's rule: the first class of a pair is positive, but of two classes in all it is the second.
             (negative, below), (positive, above) = halves if n_classes == 2 else halves[::-1]
             target[negative], lower[negative] = -1.0, -below
             target[positive], upper[positive] = 1.0, above
-            (beta,), found = solve_each(pair, [(target, lower, upper)], kernel, epsilon=0.0, **solver)
+            (beta,), found = solve_each(pair, [(target, lower, upper)], of_core, epsilon=0.0, **solver)
             coefficients[j - 1, first] = beta[: sizes[i]]
             coefficients[i, second] = beta[sizes[i] :]
             certificates += found
@@ -200,7 +212,8 @@ class SVC(Classification, IterativeMachine):
         (used,) = (coefficients[0] if n_classes == 2 else coefficients.any(axis=0)).nonzero()
         self._learn(
             **features, **self._outcome(certificates), classes_=classes, class_weight_=factors, kernel_=kernel,
-            shape_fit_=X.shape, support_=order[used].astype(np.int32), support_vectors_=rows.take(used, axis=0),
+            shape_fit_=X.shape, support_=order[used].astype(np.int32),
+            support_vectors_=support_vectors(kernel, rows, used),
             n_support_=np.bincount(codes[used], minlength=n_classes).astype(np.int32),
             dual_coef_=coefficients.take(used, axis=1),
         )  # fmt: skip
@@ -220,17 +233,17 @@ class SVC(Classification, IterativeMachine):
         ):
             raise ValueError("classes_, n_support_, dual_coef_ and intercept_ do not go together")
 
-    def _pair_decisions(self, X):
-        """Decision values of every pair of classes, of shape (n_samples, n_pairs)."""
+    def _coefficients(self):
+        """Coefficients (n_support, n_pairs) of every pair of classes."""
         if len(self.classes_) == 2:
-            return self._decide(X, self.dual_coef_.T)
+            return self.dual_coef_.T
         ends = np.cumsum(self.n_support_)
         begins = ends - self.n_support_
         coefficients = np.zeros((len(self.support_), len(self.intercept_)))
         for pair, (i, j) in enumerate(combinations(range(len(self.classes_)), 2)):
             coefficients[begins[i] : ends[i], pair] = self.dual_coef_[j - 1, begins[i] : ends[i]]
             coefficients[begins[j] : ends[j], pair] = self.dual_coef_[i, begins[j] : ends[j]]
-        return self._decide(X, coefficients)
+        return coefficients
 
     @of_one_fit
     def decision_function(self, X):
@@ -248,7 +261,7 @@ class SVC(Classification, IterativeMachine):
             decision values of its pairs, which are squeezed into a third of a vote. "ovo": one value for each pair,
             positive for the first class of it.
         """
-        decisions, n_classes = self._pair_decisions(X), len(self.classes_)
+        decisions, n_classes = self._decide(X), len(self.classes_)
         if n_classes == 2:
             return decisions[:, 0]
         if self.decision_function_shape == "ovo":
@@ -274,7 +287,7 @@ class SVC(Classification, IterativeMachine):
         -------
         ndarray of shape (n_samples,)
         """
-        decisions, n_classes = self._pair_decisions(X), len(self.classes_)
+        decisions, n_classes = self._decide(X), len(self.classes_)
         if n_classes == 2:
             return self.classes_[(decisions[:, 0] > 0.0).astype(np.intp)]
         votes = np.zeros((len(decisions), n_classes), dtype=np.intp)
@@ -282,3 +295,8 @@ class SVC(Classification, IterativeMachine):
             votes[:, i] += value > 0.0
             votes[:, j] += value <= 0.0
         return self.classes_[votes.argmax(axis=1)]
+
+
+def _square(gram, first, second):
+    """The kernel matrix of the rows of two classes."""
+    return np.block([[gram[first, first], gram[first, second]], [gram[second, first], gram[second, second]]])

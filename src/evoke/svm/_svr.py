@@ -10,6 +10,7 @@ from evoke._validation.parameters import check_not_negative
 from evoke.persistence.model import savable
 from evoke.svm._base import IterativeMachine, Regression
 from evoke.svm._data import read_values
+from evoke.svm._kernels import gram_of, support_vectors
 from evoke.svm._solve import solve_each
 from evoke.svm._weights import read_weights, weighted_C
 
@@ -26,8 +27,10 @@ class SVR(Regression, IterativeMachine):
 
     Parameters
     ----------
-    kernel : {"linear", "poly", "rbf"}, default="rbf"
-        ``x @ z``, ``(gamma * x @ z + coef0) ** degree`` or ``exp(-gamma * |x - z|**2)``.
+    kernel : {"linear", "poly", "rbf", "precomputed"} or callable, default="rbf"
+        ``x @ z``, ``(gamma * x @ z + coef0) ** degree`` or ``exp(-gamma * |x - z|**2)``. With "precomputed" X holds
+        kernel values: between the rows of the fit (n_samples, n_samples), later between new rows and those of the fit.
+        A callable is given rows A (n, n_features) and B (m, n_features) and returns the values (n, m).
     degree : int, default=3
         Degree of the polynomial kernel, >= 0.
     gamma : {"scale", "auto"} or float, default="scale"
@@ -53,20 +56,22 @@ class SVR(Regression, IterativeMachine):
     support_ : int32 ndarray of shape (n_SV,)
         Rows of the support vectors of any output.
     support_vectors_ : ndarray of shape (n_SV, n_features)
-        Support vectors.
+        Support vectors; of shape (0, 0) with ``kernel="precomputed"``.
     n_support_ : int32 ndarray of shape (1,)
         Number of support vectors.
     dual_coef_ : ndarray of shape (n_outputs, n_SV)
         Signed dual coefficients, ``alpha - alpha*``: positive where y is above the tube.
     intercept_ : ndarray of shape (n_outputs,)
         Constants of the regression functions.
+    coef_ : ndarray of shape (n_outputs, n_features)
+        Weights of the features, only with ``kernel="linear"``: ``dual_coef_`` times the support vectors.
     n_iter_ : int32 ndarray of shape (n_outputs,)
         Steps of the native solver.
     dual_gap_ : ndarray of shape (n_outputs,)
         Primal minus dual objective: how far from the optimum each fit is at most.
     fit_status_ : int
         0 if converged, 1 if not, which also warns.
-    kernel_ : Kernel
+    kernel_ : Kernel, "precomputed" or callable
         The kernel of the fit, with gamma as a number.
     n_features_in_ : int
         Number of features.
@@ -135,8 +140,8 @@ class SVR(Regression, IterativeMachine):
         Raises
         ------
         ValueError
-            A parameter out of its range, NaN or infinity in X or y, no row with a weight, or a kernel or coefficients
-            that overflow.
+            A parameter out of its range, NaN or infinity in X or y, no row with a weight, a kernel or coefficients that
+            overflow, or a kernel that is given and no symmetric matrix of finite numbers.
         ThunderSVMError
             With ``solver="thundersvm"``: the library cannot be found or loaded.
 
@@ -163,12 +168,14 @@ class SVR(Regression, IterativeMachine):
             raise ValueError(f"C={self.C} times the values of y, up to {largest:.3g}, overflows; scale y or lower C")
         rows, targets = X.take(order, axis=0), targets.take(order, axis=1)
         kernel = self._make_kernel(X)
+        gram = gram_of(kernel, rows, order)
+        points, of_core = (rows, kernel) if gram is None else (gram, None)
         problems = [(target, -bound, bound) for target in targets]
-        betas, certificates = solve_each(rows, problems, kernel, epsilon=float(self.epsilon), **self._solver())
+        betas, certificates = solve_each(points, problems, of_core, epsilon=float(self.epsilon), **self._solver())
         used = betas.any(axis=0).nonzero()[0]
         self._learn(
             **features, **self._outcome(certificates), kernel_=kernel, _single_output=y.ndim == 1, shape_fit_=X.shape,
-            support_=order[used].astype(np.int32), support_vectors_=rows.take(used, axis=0),
+            support_=order[used].astype(np.int32), support_vectors_=support_vectors(kernel, rows, used),
             n_support_=np.array([len(used)], dtype=np.int32), dual_coef_=betas[:, used],
         )  # fmt: skip
         return self
