@@ -48,6 +48,8 @@ def _to_int(value: Any) -> int | None:
 
 def to_number(value: Any) -> float:
     """The number; NaN if it is none, infinity if it does not fit."""
+    if type(value) is float:
+        return value
     if type(value) is not int and (isinstance(value, bool) or not isinstance(value, Real)):
         return math.nan
     try:

@@ -200,9 +200,9 @@ class IterativeMachine(KernelMachine):
 
     def _outcome(self, certificates):
         """What is learned of the solutions, with a warning where one is not the optimum."""
-        n_iter = np.array([found.n_iter for found in certificates], dtype=np.int32)
-        converged = all([found.converged for found in certificates])
-        if not converged:
+        bias, _, gap, _, steps, converged = zip(*certificates, strict=True)
+        n_iter = np.array(steps, dtype=np.int32)
+        if not all(converged):
             worst = max(found.violation for found in certificates)
             warnings.warn(
                 f"the solver stopped after {n_iter.max()} steps (max_iter={self.max_iter}) with a violation of "
@@ -211,8 +211,8 @@ class IterativeMachine(KernelMachine):
                 stacklevel=3,
             )
         return {
-            "intercept_": np.array([found.bias for found in certificates]), "n_iter_": n_iter,
-            "dual_gap_": np.array([found.gap for found in certificates]), "fit_status_": int(not converged),
+            "intercept_": np.array(bias), "n_iter_": n_iter, "dual_gap_": np.array(gap),
+            "fit_status_": int(not all(converged)),
         }  # fmt: skip
 
 

@@ -94,10 +94,11 @@ def encode(labels):
         one = labels[0]
         is_one = labels == one
         other = labels[is_one.argmin()]
-        n_one, n_other = np.count_nonzero(is_one), np.count_nonzero(labels == other)
+        is_other = labels == other
+        n_one, n_other = np.count_nonzero(is_one), np.count_nonzero(is_other)
         if n_one + n_other == len(labels):
             if one < other:
-                return np.array([one, other], dtype=labels.dtype), (~is_one).view(np.int8), [n_one, n_other]
+                return np.array([one, other], dtype=labels.dtype), is_other.view(np.int8), [n_one, n_other]
             return np.array([other, one], dtype=labels.dtype), is_one.view(np.int8), [n_other, n_one]
     classes = distinct_labels(labels, "y", place_in_rows(labels, "y"))
     codes = np.searchsorted(classes, labels)

@@ -114,7 +114,9 @@ def gram_of(kernel, rows, order):
 
 def support_vectors(kernel, rows, used):
     """Those of the rows that predictions need; of a matrix that is given they need columns only, as in scikit-learn."""
-    return np.empty((0, 0)) if is_precomputed(kernel) else rows.take(used, axis=0)
+    if type(kernel) is Kernel or not is_precomputed(kernel):
+        return rows.take(used, axis=0)
+    return np.empty((0, 0))
 
 
 def values_between(kernel, A, B, name):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import accumulate, combinations, pairwise
+from itertools import accumulate, combinations
 
 import numpy as np
 
@@ -182,22 +182,25 @@ class SVC(Classification, IterativeMachine):
             factors = class_weights(self.class_weight, classes, y)
             weights.append(factors[codes])
         rows = X.take(order, axis=0)
-        members = [slice(*ends) for ends in pairwise(accumulate(sizes, initial=0))]
+        ends = [*accumulate(sizes)]
+        members = [slice(end - size, end) for size, end in zip(sizes, ends, strict=True)]
         bounds = [float(self.C)] * n_classes
         if weights:
             weighted = weighted_C(self.C, *weights)
             bounds = [weighted[rows_of_class] for rows_of_class in members]
         kernel, solver = self._make_kernel(X), self._solver()
         gram = gram_of(kernel, rows, order)
-        of_core = kernel if gram is None else None
+        points, of_core = (rows, kernel) if gram is None else (gram, None)
         coefficients = np.zeros((n_classes - 1, len(rows)))
         certificates = []
         for i, j in combinations(range(n_classes), 2):
             first, second = members[i], members[j]
-            if gram is not None:
-                pair = gram if n_classes == 2 else _square(gram, first, second)
+            if n_classes == 2:
+                pair = points
+            elif gram is None:
+                pair = np.concatenate([rows[first], rows[second]])
             else:
-                pair = rows if n_classes == 2 else np.concatenate([rows[first], rows[second]])
+                pair = _square(gram, first, second)
             target, lower, upper = np.empty(len(pair)), np.zeros(len(pair)), np.zeros(len(pair))
             halves = (slice(sizes[i]), bounds[i]), (slice(sizes[i], None), bounds[j])
             # LIBSVM's rule: the first class of a pair is positive, but of two classes in all it is the second.
