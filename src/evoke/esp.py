@@ -43,20 +43,33 @@ def _check_entropy(random_state):
     return int.from_bytes(words.astype("<u4").tobytes(), "little")
 
 
-def _check_ranges(weight_range, n):
-    """The ranges of n subpopulations, from one for all or from one for each."""
-    if not is_sequence(weight_range):
-        return (check_positive("weight_range", weight_range),) * n
-    if len(weight_range) != n:
-        raise refusal("weight_range", f"be one number or one per subpopulation ({n})", weight_range)
-    most = MOST_SCALE["weight_range"]
-    return tuple(check_positive(f"weight_range[{i}]", value, most) for i, value in enumerate(weight_range))
+def _check_scales(name, value, n):
+    """A number for all of n subpopulations, or a tuple of one for each."""
+    if not is_sequence(value):
+        return check_positive(name, value)
+    if len(value) != n:
+        raise refusal(name, f"be one number or one per subpopulation ({n})", value)
+    most = MOST_SCALE[name]
+    return tuple(check_positive(f"{name}[{i}]", scale, most) for i, scale in enumerate(value))
+
+
+def _for_each(scale, n):
+    """The numbers of n subpopulations."""
+    return scale if isinstance(scale, tuple) else (scale,) * n
+
+
+def _numbers(scale):
+    """What a state has: a number, or an array of those of the subpopulations."""
+    return np.array(scale) if isinstance(scale, tuple) else scale
+
+
+def _draws(initial):
+    """Whether chromosomes are to be drawn, by a function or by default."""
+    return initial is None or (callable(initial) and not isinstance(initial, type))
 
 
 def _check_initial(initial, lengths, size):
     """Copies of the chromosomes to start from."""
-    if not is_sequence(initial) or len(initial) != len(lengths):
-        raise refusal("initial", f"be a sequence of {len(lengths)} arrays", initial)
     subpopulations = []
     for i, (chromosomes, length) in enumerate(zip(initial, lengths, strict=True)):
         chromosomes = to_finite(chromosomes, f"initial[{i}]")
@@ -87,12 +100,12 @@ class ESP:
         Chromosomes in a subpopulation, at least 2. A quarter is ``subpopulation_size // 4``, and at least 1.
     n_trials : int, default=5
         Networks that each chromosome takes part in per generation.
-    mutation_scale : float, default=0.1
-        Half of the noise lies within +- this scale.
+    mutation_scale : float or sequence of float, default=0.1
+        Half of the noise lies within +- this scale; a sequence holds one scale per subpopulation.
     burst_patience : int or None, default=5
         Generations without improvement that set off a burst; None: never.
-    burst_scale : float or None, default=None
-        Noise scale of a burst; None: `mutation_scale`.
+    burst_scale : float, sequence of float or None, default=None
+        Noise scale of a burst, likewise; None: `mutation_scale`.
     credit : {"best", "mean"}, default="best"
         Score of a chromosome: the lowest, or the mean, fitness of the networks it took part in. The mean is infinite
         if one of them is.
@@ -100,7 +113,8 @@ class ESP:
         Initial weights are uniform in [-weight_range, weight_range]; a sequence holds one range per subpopulation.
     initial : sequence of array_like of shape (subpopulation_size, lengths[i]), or callable, optional
         The chromosomes to start from, for each subpopulation, or a function ``(generator, shape)`` that draws those of
-        one; by default they are drawn from `weight_range`.
+        one; by default they are drawn from `weight_range`. In a sequence there may also be such functions, and None
+        for the default.
     n_best : int, default=1
         Networks that are kept in `hall`.
     random_state : int, SeedSequence, Generator, RandomState or None, default=None
@@ -162,12 +176,13 @@ class ESP:
                 f"{sum(self.lengths)} (with n_cells it grows as their square) must be less than {_MOST_NUMBERS}, "
                 f"got {n_numbers}; lower one of them"
             )
-        self.mutation_scale = check_positive("mutation_scale", mutation_scale)
+        n = len(self.lengths)
+        self.mutation_scale = _check_scales("mutation_scale", mutation_scale, n)
         self.burst_patience = None if burst_patience is None else check_integer("burst_patience", burst_patience, 1)
-        self.burst_scale = self.mutation_scale if burst_scale is None else check_positive("burst_scale", burst_scale)
+        self.burst_scale = self.mutation_scale if burst_scale is None else _check_scales("burst_scale", burst_scale, n)
         check_choice("credit", credit, ("best", "mean"))
         self.credit = credit
-        self.weight_range = _check_ranges(weight_range, len(self.lengths))
+        self.weight_range = _for_each(_check_scales("weight_range", weight_range, n), n)
         self.n_best = check_integer("n_best", n_best, 1)
 
         self._entropy = _check_entropy(random_state)
@@ -176,8 +191,11 @@ class ESP:
         self.stagnation = 0
         self.bursts = []
         self._n_left_out = 0  # networks that were not evaluated
-        if initial is None or (callable(initial) and not isinstance(initial, type)):
-            initial = [self._draw(initial, i) for i in range(len(self.lengths))]
+        if _draws(initial):
+            initial = [initial] * n
+        elif not is_sequence(initial) or len(initial) != n:
+            raise refusal("initial", f"be a sequence of {n} arrays", initial)
+        initial = [self._draw(part, i) if _draws(part) else part for i, part in enumerate(initial)]
         self.subpopulations = _check_initial(initial, self.lengths, self.subpopulation_size)
         self._assembly = None  # set between ask and tell
         self._hall = HallOfFame(self.lengths, self.n_best)
@@ -400,9 +418,9 @@ class ESP:
             "lengths": np.array(self.lengths, dtype=np.int64),
             "subpopulation_size": self.subpopulation_size,
             "n_trials": self.n_trials,
-            "mutation_scale": self.mutation_scale,
+            "mutation_scale": _numbers(self.mutation_scale),
             "burst_patience": self.burst_patience,
-            "burst_scale": self.burst_scale,
+            "burst_scale": _numbers(self.burst_scale),
             "credit": self.credit,
             "weight_range": np.array(self.weight_range),
             **({} if self.n_best == 1 else {"n_best": self.n_best}),  # format 1 of model files has one
@@ -445,15 +463,17 @@ class ESP:
     def _select(self, scores):
         quarter = max(1, self.subpopulation_size // 4)
         ranks = np.argsort(scores, axis=1, kind="stable")
+        scales = _for_each(self.mutation_scale, len(self.lengths))
         for i, (chromosomes, rank) in enumerate(zip(self.subpopulations, ranks, strict=True)):
             copies = chromosomes[rank[:quarter]]
-            add_cauchy(copies, self.mutation_scale, self._stream(_MUTATION, i))
+            add_cauchy(copies, scales[i], self._stream(_MUTATION, i))
             chromosomes[rank[-quarter:]] = copies
 
     def _burst(self):
+        scales = _for_each(self.burst_scale, len(self.lengths))
         for i, (chromosomes, centre) in enumerate(zip(self.subpopulations, self._hall.chromosomes(0), strict=True)):
             chromosomes[:] = centre
-            add_cauchy(chromosomes[1:], self.burst_scale, self._stream(_BURST, i))
+            add_cauchy(chromosomes[1:], scales[i], self._stream(_BURST, i))
         self.bursts.append(self.generation)
         self.stagnation = 0
 
@@ -468,12 +488,10 @@ def _from_state(state):
     lengths = state["lengths"].tolist()
     if state["weights"].size != sum(lengths) * state["subpopulation_size"] or state["asked"] != 0:
         raise ValueError("the populations of ESP are not of the size that is stated")
-    names = ("subpopulation_size", "n_trials", "mutation_scale", "burst_patience", "burst_scale", "credit")
-    weight_range = state["weight_range"].tolist()
+    names = ("subpopulation_size", "n_trials", "burst_patience", "credit")
+    scales = {name: np.asarray(state[name]).tolist() for name in ("mutation_scale", "burst_scale", "weight_range")}
     n_best = state.get("n_best", 1)
-    esp = ESP(
-        lengths, weight_range=weight_range, n_best=n_best, random_state=0, **{name: state[name] for name in names}
-    )
+    esp = ESP(lengths, n_best=n_best, random_state=0, **scales, **{name: state[name] for name in names})
     esp.load_state_dict(state)
     return esp
 

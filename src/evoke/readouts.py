@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 import numpy as np
@@ -25,7 +25,7 @@ from evoke.svm._solve import check_stopping, solve_targets
 
 __all__ = [
     "READOUTS", "READOUTS_OF_STEPS", "FittedReadout", "LSSVMReadout", "LeaveOneOut", "PinvReadout", "Readout",
-    "SVMReadout",
+    "SVMReadout", "with_parameters",
 ]  # fmt: skip
 
 
@@ -275,6 +275,16 @@ class LeaveOneOut:
                 check_positive(f"{name}[{k}]", value)
         check_flag("relative", self.relative)
         check_flag("scaled", self.scaled)
+
+
+def with_parameters(readout: Readout, *, C: float | None = None, gamma: float | None = None) -> Readout:
+    """The readout with another C or another gamma; `PinvReadout` has neither."""
+    if not isinstance(readout, (SVMReadout, LSSVMReadout)):
+        raise refusal("readout", "have C and gamma", readout)
+    kernel = readout.kernel
+    if gamma is not None:
+        kernel = Kernel(kernel.name, gamma, kernel.coef0, kernel.degree)
+    return replace(readout, C=readout.C if C is None else C, kernel=kernel)
 
 
 def _check_kernel(kernel: Any) -> None:

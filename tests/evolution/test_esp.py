@@ -25,15 +25,19 @@ from oracle.esp import SlowESP
 )
 @pytest.mark.parametrize("credit", ["best", "mean"])
 @pytest.mark.parametrize("failures", [0.0, 0.2, 0.9])
-def test_matches_the_oracle_bit_for_bit(lengths, size, trials, patience, weight_ranges, credit, failures):
-    slow = SlowESP(lengths, size, trials, 0.3, patience, 0.05, credit, weight_ranges, seed=11)
+@pytest.mark.parametrize("one_scale", [True, False])
+def test_matches_the_oracle_bit_for_bit(lengths, size, trials, patience, weight_ranges, credit, failures, one_scale):
+    scale, burst_scale = (
+        value if one_scale else [value * (1 + i) for i in range(len(lengths))] for value in (0.3, 0.05)
+    )
+    slow = SlowESP(lengths, size, trials, scale, patience, burst_scale, credit, weight_ranges, seed=11)
     fast = ESP(
         lengths,
         subpopulation_size=size,
         n_trials=trials,
-        mutation_scale=0.3,
+        mutation_scale=scale,
         burst_patience=patience,
-        burst_scale=0.05,
+        burst_scale=burst_scale,
         credit=credit,
         weight_range=weight_ranges,
         random_state=11,
@@ -354,3 +358,37 @@ def test_without_a_best_network_none_can_be_judged_anew():
     esp.tell(np.full(4, np.nan))
     with pytest.raises(ValueError, match="no network has had a fitness below infinity"):
         esp.judge_best_anew(np.nan)
+
+
+def test_the_first_chromosomes_of_each_subpopulation_come_from_where_it_is_said():
+    given = np.arange(8.0).reshape(4, 2)
+    settings = {"subpopulation_size": 4, "random_state": 3}
+    drawn = ESP([3, 2, 5], **settings).subpopulations
+    mixed = ESP([3, 2, 5], initial=[None, given, lambda generator, shape: generator.uniform(7, 8, shape)], **settings)
+    np.testing.assert_array_equal(mixed.subpopulations[0], drawn[0])
+    np.testing.assert_array_equal(mixed.subpopulations[1], given)
+    assert ((mixed.subpopulations[2] >= 7) & (mixed.subpopulations[2] <= 8)).all()
+    assert len(np.unique(mixed.subpopulations[2])) == 20
+
+
+@pytest.mark.parametrize("name", ["mutation_scale", "burst_scale", "weight_range"])
+@pytest.mark.parametrize("value, message", [
+    ([0.1], "{} must be one number or one per subpopulation (2), got [0.1]"),
+    ([0.1, 0.0], "{}[1] must be a positive finite number, got 0.0"),
+    ([0.1, 1e200], "{}[1] must be at most 1e+100, got 1e+200"),
+])  # fmt: skip
+def test_scales_must_be_one_or_one_each(name, value, message):
+    with pytest.raises(ParameterError) as error:
+        ESP([2, 3], **{name: value})
+    assert str(error.value) == message.format(name)
+
+
+@pytest.mark.parametrize("scales", [{"mutation_scale": [0.1, 0.5]}, {"mutation_scale": 0.1, "burst_scale": [1, 2.0]}])
+def test_a_state_has_the_scales_and_knows_others(scales):
+    esp = run(ESP([2, 3], random_state=0, burst_patience=1, **scales), 5)
+    again = ESP([2, 3], random_state=1, burst_patience=1, **scales)
+    again.load_state_dict(esp.state_dict())
+    assert_same(run(again, 5), run(esp, 5))
+    name = [*scales][-1]
+    with pytest.raises(ValueError, match=rf"state\['{name}'\] is .*, but this object has"):
+        ESP([2, 3], burst_patience=1, **(scales | {name: 0.1})).load_state_dict(esp.state_dict())

@@ -16,7 +16,10 @@ INITIAL, ASSEMBLY, MUTATION, BURST = 0, 1, 2, 3
 class SlowESP:
     def __init__(self, lengths, size, trials, scale, patience, burst_scale, credit, weight_ranges, seed):
         self.lengths, self.size, self.trials, self.credit, self.seed = lengths, size, trials, credit, seed
-        self.scale, self.patience, self.burst_scale = scale, patience, burst_scale
+        self.patience = patience
+        self.scales, self.burst_scales = (
+            value if isinstance(value, list) else [value] * len(lengths) for value in (scale, burst_scale)
+        )
         self.generation, self.stagnation, self.bursts = 0, 0, []
         self.best, self.best_fitness = None, math.inf
         self.subpopulations = []
@@ -79,13 +82,13 @@ class SlowESP:
         quarter = max(1, self.size // 4)
         ranking = sorted(range(self.size), key=lambda k: (scores[k], k))
         rng = self.rng(MUTATION, i)
-        children = [self.noisy(members[k], self.scale, rng) for k in ranking[:quarter]]
+        children = [self.noisy(members[k], self.scales[i], rng) for k in ranking[:quarter]]
         for child, place in zip(children, ranking[self.size - quarter :], strict=True):
             members[place] = child
 
     def around(self, centre, i):
         rng = self.rng(BURST, i)
-        return [list(centre)] + [self.noisy(centre, self.burst_scale, rng) for _ in range(self.size - 1)]
+        return [list(centre)] + [self.noisy(centre, self.burst_scales[i], rng) for _ in range(self.size - 1)]
 
     @staticmethod
     def noisy(chromosome, scale, rng):

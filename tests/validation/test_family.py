@@ -122,12 +122,13 @@ OF_ANOTHER_KIND = {
     **dict.fromkeys([("SVC", "gamma"), ("SVR", "gamma"), ("LSSVC", "gamma"), ("LSSVR", "gamma")], "number or rule"),
     **dict.fromkeys([(who, "kernel") for who in ("SVC", "SVR", "LSSVC", "LSSVR", "solve")], "matrix or function too"),
     **dict.fromkeys([("SVMReadout", "kernel"), ("LSSVMReadout", "kernel")], "object"),
-    ("ESP", "weight_range"): "number or list",
+    **dict.fromkeys([("ESP", name) for name in ("weight_range", "mutation_scale", "burst_scale")], "number or list"),
     **{
         (who, name): "auto too"
         for who in ("EvokeClassifier", "EvokeRegressor")
         for name in ("readout", "gamma", "C")
     },
+    **dict.fromkeys([("EvokeForecaster", "gamma"), ("EvokeForecaster", "C")], "evolve too"),
 }
 
 CASES = [(who, name, what) for who, (_, names) in TAKERS.items() for name in names for what in NONSENSE]

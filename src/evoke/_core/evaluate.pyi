@@ -14,4 +14,5 @@ def evaluate(
     objective: Any,
     free: Any = None,
     queue: Any = None,
+    own: NDArray[np.float64] | None = None,
 ) -> NDArray[np.float64]: ...

@@ -47,7 +47,7 @@ cdef int check_stretches(const int64_t[:, ::1] stretches, const Segments *segmen
 
 
 def evaluate(Network networks not None, segments not None, train not None, validation not None, readout not None,
-             objective not None, free=None, queue=None):
+             objective not None, free=None, queue=None, own=None):
     """Errors (n_networks, 4): the objective on training and validation points, wrong decisions on both.
 
     Parameters
@@ -66,12 +66,15 @@ def evaluate(Network networks not None, segments not None, train not None, valid
         these rows in order.
     queue : WorkQueue, optional
         Threads of one queue share the networks and fill its errors.
+    own : ndarray of shape (n_networks, 2), optional
+        C and gamma with which the readouts of each network are trained, in place of those of `readout`.
 
     A network whose readout fails or whose outputs are not finite has infinite errors."""
     cdef const double[:, :, ::1] genomes = networks.array
     cdef const double[:, ::1] x = segments.rows
     cdef const int64_t[:, ::1] table = segments.table
     cdef const int64_t[:, ::1] stretches = None if free is None else free.stretches
+    cdef const double[:, ::1] parameters = own
     cdef Py_ssize_t n_networks = genomes.shape[0], n_cells = genomes.shape[1]
     networks.check_inputs(x.shape[1])
     cdef Trainer trainer = Trainer(readout, train.rows, train.weights, train.targets, x.shape[0], n_cells)
@@ -79,6 +82,8 @@ def evaluate(Network networks not None, segments not None, train not None, valid
     cdef Blocks blocks = Blocks(n_networks, queue)
     cdef double[:, ::1] out = blocks.out
     trainer.poll.data = blocks.stop
+    if own is not None:
+        trainer.check_own(parameters, n_networks)
     cdef Loss loss = make_loss(objective, n_outputs)
     cdef Points held_out = make_points(validation.rows, validation.weights, validation.targets, x.shape[0])
     if <size_t>validation.targets.shape[0] != n_outputs:
@@ -106,7 +111,7 @@ def evaluate(Network networks not None, segments not None, train not None, valid
 
     cdef Py_ssize_t first, lane, k
     cdef size_t point
-    cdef bint finite, runs_free = free is not None
+    cdef bint finite, runs_free = free is not None, differ = own is not None
     cdef bint costly = (train_ld + held_out.ld) * train_ld * n_outputs > COSTLY
     while blocks.next():
         first = blocks.first
@@ -118,9 +123,14 @@ def evaluate(Network networks not None, segments not None, train not None, valid
                     with gil:
                         PyErr_CheckSignals()
                 gather(&trainer.train, phi, n_cells, lane, &columns[lane * n_cells * train_ld])
+                if differ:
+                    trainer.adopt(parameters[first + lane, 0], parameters[first + lane, 1])
                 fitted[lane].failed = not trainer.fit(&columns[lane * n_cells * train_ld],
                                                       &coef[lane * n_outputs * sv_ld], &bias[lane * n_outputs],
                                                       &decisions[0], &fitted[lane].machine)
+                # the trainer's own kernel is that of the next network soon
+                fitted[lane].kernel = fitted[lane].machine.kernel[0]
+                fitted[lane].machine.kernel = &fitted[lane].kernel
                 if blocks.stopped():
                     break
                 out[first + lane, 0] = error(&loss, loss.objective, &trainer.train, &decisions[0])

@@ -1,4 +1,5 @@
 """Training of the readouts of one network after the other."""
+from libc.math cimport INFINITY
 from libc.string cimport memcpy, memset
 
 from collections import namedtuple
@@ -84,7 +85,8 @@ cdef class Trainer:
 
     cdef int prepare_gram(self, readout) except -1:
         cdef size_t n = self.train.n
-        self.kernel = readout.kernel
+        cdef Kernel kernel = readout.kernel
+        self.kernel = kernel.c
         self.gram_work = aligned(fitting(evk_gram_work_size(n, n), n))
         return 0
 
@@ -93,7 +95,7 @@ cdef class Trainer:
         self.prepare_gram(readout)
         self.work = aligned(fitting(evk_qp_work_size(n, n), n))
         lower, upper = readout.boxes(np.asarray(targets), np.asarray(weights))
-        self.lower, self.upper = np.ascontiguousarray(lower), np.ascontiguousarray(upper)
+        self.lower, self.upper = np.array(lower, order="C"), np.array(upper, order="C")
         self.qp.epsilon, self.qp.tol, self.qp.max_iter = readout.epsilon, readout.tol, readout.max_iter
         evk_qp_place(&self.qp, n, n, &self.work[0])
         self.qp.gram = &self.gram
@@ -109,7 +111,8 @@ cdef class Trainer:
         """A linear readout is a linear kernel over the unit vectors."""
         cdef size_t n = self.train.n, n_cells = self.n_cells, h
         self.bias, self.rcond = readout.bias, readout.rcond
-        self.kernel = Kernel("linear")
+        cdef Kernel linear = Kernel("linear")
+        self.kernel = linear.c
         self.identity = np.zeros(n_cells * whole_packs(n_cells))
         for h in range(n_cells):
             self.identity[h * whole_packs(n_cells) + h] = 1.0
@@ -122,6 +125,34 @@ cdef class Trainer:
         """Support vectors that a fit leaves: points, or for a linear readout unit vectors."""
         return self.n_cells if self.kind == PINV else self.train.n
 
+    cdef int check_own(self, const double[:, ::1] own, Py_ssize_t n_networks) except -1:
+        """That networks of such a number have a C and a gamma each that readouts can be trained with."""
+        cdef Py_ssize_t k, p
+        if self.kind == PINV:
+            raise ValueError("the readout 'pinv' has neither C nor gamma")
+        if own.shape[0] != n_networks or own.shape[1] != 2:
+            raise ValueError(f"own must have shape {(n_networks, 2)}, got {(own.shape[0], own.shape[1])}")
+        for k in range(n_networks):
+            for p in range(2):
+                if not 0.0 < own[k, p] < INFINITY:
+                    raise ValueError(f"own[{k}, {p}] must be a positive finite number, got {own[k, p]}")
+        return 0
+
+    cdef void adopt(self, double C, double gamma) noexcept nogil:
+        """Train what follows with this C and this gamma, as if the readout had them."""
+        cdef size_t o, p
+        cdef double bound
+        self.C, self.kernel.gamma = C, gamma
+        if self.kind != SVM:
+            return
+        for o in range(self.n_outputs):
+            for p in range(self.train.n):
+                bound = C * self.train.weights[p]
+                if self.lower[o, p] < 0.0:
+                    self.lower[o, p] = -bound
+                if self.upper[o, p] > 0.0:
+                    self.upper[o, p] = bound
+
     cdef int fit(self, const double *columns, double *coef, double *bias, double *decisions,
                  evk_machine *machine) except -1 nogil:
         """Train on columns[cell][point]. coef[output][sv.ld], decisions[output][train.ld]; 0 where it failed.
@@ -130,7 +161,7 @@ cdef class Trainer:
         and the stop flag end long fits."""
         cdef evk_columns points
         points.x, points.n, points.d, points.ld = columns, self.train.n, self.n_cells, self.train.ld
-        machine.kernel, machine.sv, machine.n_outputs = &self.kernel.c, points, self.n_outputs
+        machine.kernel, machine.sv, machine.n_outputs = &self.kernel, points, self.n_outputs
         machine.coef, machine.bias = coef, bias
         if self.kind == SVM:
             return self.fill_gram(points) and self.fit_svm(coef, bias, decisions)
@@ -143,7 +174,7 @@ cdef class Trainer:
         )
 
     cdef int fill_gram(self, evk_columns points) except -1 nogil:
-        evk_gram_place(&self.gram, &self.kernel.c, points, self.train.n, &self.gram_work[0])
+        evk_gram_place(&self.gram, &self.kernel, points, self.train.n, &self.gram_work[0])
         return functions.gram_fill(&self.gram, &self.poll) == 0
 
     cdef int fit_svm(self, double *coef, double *bias, double *decisions) except -1 nogil:

@@ -27,8 +27,8 @@ INT32_MAX = 2**31 - 1
 __all__ = [
     "INT32_MAX", "MOST", "MOST_SCALE", "check_callable", "check_callbacks", "check_choice", "check_class_weight",
     "check_flag", "check_fraction", "check_gate_bias", "check_integer", "check_lags", "check_method", "check_n_jobs",
-    "check_not_negative", "check_number", "check_path", "check_pool", "check_positive", "check_positive_or_auto",
-    "check_positive_or_none", "check_random_state", "check_real", "is_sequence", "is_text", "takes_record",
+    "check_not_negative", "check_number", "check_path", "check_pool", "check_positive", "check_positive_or_none",
+    "check_positive_or_text", "check_random_state", "check_real", "is_sequence", "is_text", "takes_record",
     "to_number",
 ]  # fmt: skip
 
@@ -120,14 +120,10 @@ def is_text(value: Any, text: str) -> bool:
     return isinstance(value, str) and value == text
 
 
-def check_positive_or_auto(name: str, value: Any) -> float | None:
-    """A positive finite number; None for "auto"."""
-    if is_text(value, "auto"):
-        return None
-    number = to_number(value)
-    if not 0 < number < math.inf:
-        raise refusal(name, "be 'auto' or a positive finite number", value)
-    return number
+def check_positive_or_text(name: str, value: Any, texts: tuple[str, ...]) -> None:
+    """A positive finite number, or one of these texts."""
+    if not any(is_text(value, text) for text in texts) and not 0 < to_number(value) < math.inf:
+        raise refusal(name, f"be {', '.join(map(repr, texts))} or a positive finite number", value)
 
 
 def check_fraction(name: str, value: Any) -> float:

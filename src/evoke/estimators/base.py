@@ -16,6 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 from evoke._core import kernel, loss, lstm
 from evoke._core.kernel import Kernel
 from evoke._validation.arrays import FloatArray
+from evoke._validation.errors import refusal
 from evoke._validation.parameters import (
     check_callbacks,
     check_choice,
@@ -26,8 +27,8 @@ from evoke._validation.parameters import (
     check_n_jobs,
     check_not_negative,
     check_positive,
-    check_positive_or_auto,
     check_positive_or_none,
+    check_positive_or_text,
     check_random_state,
     is_text,
 )
@@ -35,6 +36,7 @@ from evoke.esp import ESP
 from evoke.estimators.fit import Fit, OneNetwork
 from evoke.estimators.fitted import FittedModel
 from evoke.estimators.split import Split
+from evoke.evolution.evolved import Evolved
 from evoke.evolution.problem import FreeRun, Objective, PooledProblem, Problem
 from evoke.evolution.run import evolve
 from evoke.persistence.model import Persistent
@@ -143,7 +145,7 @@ class BaseEvoke(
         for name in ("weight_range", "mutation_scale", "tol"):
             check_positive(name, getattr(self, name))
         for name in ("gamma", "C"):
-            (check_positive_or_auto if self._leaves_out else check_positive)(name, getattr(self, name))
+            check_positive_or_text(name, getattr(self, name), ("auto", "evolve") if self._leaves_out else ("evolve",))
         if self._regression:
             check_not_negative("epsilon", self.epsilon)
         if self.burst_scale is not None:
@@ -155,6 +157,10 @@ class BaseEvoke(
         check_choice("objective", self.objective, loss.OBJECTIVES)
         check_choice("readout", self.readout, READOUTS if self._leaves_out else READOUTS_OF_STEPS)
         check_choice("kernel", self.kernel, kernel.KERNELS)
+        for name in self._evolved_parameters():
+            if self.readout == "pinv" or (name == "gamma" and self.kernel == "linear"):
+                other = "readout='pinv'" if self.readout == "pinv" else "kernel='linear'"
+                raise refusal(name, f"be a number with {other}, which has none that could evolve", "evolve")
         check_choice("solver", self.solver, ("auto", "native", "thundersvm"))
         for name in ("warm_start", "verbose", "refit"):
             check_flag(name, getattr(self, name))
@@ -165,6 +171,10 @@ class BaseEvoke(
         check_random_state(self.random_state)
         check_positive_or_none("max_seconds", self.max_seconds)
         check_n_jobs(self.n_jobs)
+
+    def _evolved_parameters(self) -> tuple[str, ...]:
+        """The parameters of the readout that evolve with the network."""
+        return tuple(name for name in ("C", "gamma") if is_text(getattr(self, name), "evolve"))
 
     # ------------------------------------------------------------------ the recipe
 
@@ -197,7 +207,8 @@ class BaseEvoke(
         problem = self._problem(split, segments, exclusive, free)
         final = problem.train if split.final is split.train else split.points(segments, split.final)
         for points in (problem.train, final):
-            weighted_C(self.C, points.weights)  # must be within the range of float64
+            for C in self._capacities(problem):
+                weighted_C(C, points.weights)  # must be within the range of float64
 
         # the engine with a subpopulation of chromosomes for each cell: new ones, or those of the last fit
         self._run(Fit(self, problem, OneNetwork(problem, final), build))
@@ -226,18 +237,30 @@ class BaseEvoke(
         return Problem(
             segments, split.points(segments, split.train), split.points(segments, split.validation), str(self.cell),
             check_gate_bias(self.gate_bias), self._make_readout(),
-            Objective(str(self.objective), exclusive, self._regression, epsilon), free,
+            Objective(str(self.objective), exclusive, self._regression, epsilon), free, self._make_evolved(),
         )  # fmt: skip
+
+    def _capacities(self, problem: Problem) -> tuple[float, ...]:
+        """The least and the largest C with which readouts are trained."""
+        if problem.evolved is not None and is_text(self.C, "evolve"):
+            return problem.evolved.limits("C")
+        return (self.C,)
+
+    def _make_evolved(self) -> Evolved | None:
+        names = self._evolved_parameters()
+        return Evolved(int(self.n_cells), str(self.readout), names) if names else None
 
     def _make_readout(self) -> Readout:
         if self.readout == "pinv":
             return PinvReadout()
-        kernel = Kernel(str(self.kernel), float(self.gamma), 0.0, 3)
+        # what evolves is in the genomes
+        C, gamma = (1.0 if is_text(value, "evolve") else float(value) for value in (self.C, self.gamma))
+        kernel = Kernel(str(self.kernel), gamma, 0.0, 3)
         if self.readout == "lssvm":
-            return LSSVMReadout(kernel, C=float(self.C))
+            return LSSVMReadout(kernel, C=C)
         if self.readout == "svm":
             return SVMReadout(
-                kernel, C=float(self.C), epsilon=float(self.epsilon) if self._regression else 0.0, tol=float(self.tol),
+                kernel, C=C, epsilon=float(self.epsilon) if self._regression else 0.0, tol=float(self.tol),
                 solver=str(self.solver), regression=self._regression,
             )  # fmt: skip
         raise ValueError(f"the estimators make no readout {self.readout!r}")

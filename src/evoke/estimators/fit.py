@@ -17,6 +17,7 @@ from evoke.esp import ESP
 from evoke.estimators.fitted import FittedModel
 from evoke.estimators.pooling import Pooling, Preparation, Units
 from evoke.evolution.evaluation import activations, evaluate, fit_readout
+from evoke.evolution.evolved import as_genomes
 from evoke.evolution.problem import Points, PooledProblem, Problem
 from evoke.evolution.run import Run
 from evoke.readouts import FittedReadout, LeaveOneOut
@@ -54,16 +55,22 @@ class Fit:
         build: Callable[..., FittedModel],
         **engine: Any,
     ):
+        lengths = [4 * (problem.n_inputs + estimator.n_cells)] * estimator.n_cells
+        scales: dict[str, Any] = {
+            "mutation_scale": estimator.mutation_scale, "burst_scale": estimator.burst_scale,
+        }  # fmt: skip
+        if problem.evolved is not None:
+            lengths.append(len(problem.evolved.names))
+            scales = problem.evolved.engine(**scales)
         esp = ESP(
-            [4 * (problem.n_inputs + estimator.n_cells)] * estimator.n_cells,
+            lengths,
             subpopulation_size=estimator.subpopulation_size,
             n_trials=estimator.n_trials,
-            mutation_scale=estimator.mutation_scale,
             burst_patience=estimator.burst_patience,
-            burst_scale=estimator.burst_scale,
             credit=estimator.credit,
             weight_range=estimator.weight_range,
             random_state=estimator.random_state,
+            **scales,
             **engine,
         )
         n_generations, history, first = estimator.n_generations, [], 0
@@ -111,7 +118,8 @@ class OneNetwork:
 
     def __call__(self, esp: ESP) -> dict[str, Any]:
         """The fields `network` and `readout`."""
-        return {"network": self.problem.networks(esp.best), "readout": self._readout(esp.best)}
+        genome = as_genomes(esp.best)
+        return {"network": self.problem.networks(genome), "readout": self._readout(genome)}
 
     def _readout(self, genome: FloatArray) -> FittedReadout:
         problem, final = self.problem, self.final
@@ -166,17 +174,26 @@ class JoinedNetworks:
         }  # fmt: skip
 
 
+def _described(lengths: tuple[int, ...]) -> str:
+    """The networks of chromosomes of these lengths."""
+    n_cells = lengths.count(lengths[0])
+    evolved = {0: "", 1: " and an evolved C or gamma", 2: " and an evolved C and gamma"}[sum(lengths[n_cells:])]
+    return f"{n_cells} cells and {lengths[0] // 4 - n_cells} inputs{evolved}"
+
+
 def take_over(esp: ESP, fitted: FittedModel, problem: Problem | PooledProblem) -> None:
     """Bring the population of the last fit into an engine, whose parameters must be the same."""
     last = fitted.run.esp
     if esp.lengths != last.lengths:
-        before, now = (f"{len(n)} cells and {n[0] // 4 - len(n)} inputs" for n in (last.lengths, esp.lengths))
-        raise ValueError(f"warm_start cannot continue the last fit, which had {before}: n_cells and X now give {now}")
+        before, now = (_described(lengths) for lengths in (last.lengths, esp.lengths))
+        raise ValueError(
+            f"warm_start cannot continue the last fit, which had {before}: the parameters and X now give {now}"
+        )
     try:
         fitted.check()  # its records can have been changed
         esp.load_state_dict(last.state_dict())
     except ValueError as error:
         raise ValueError(f"warm_start cannot continue the last fit: {error}") from None
     # the best network of the last fit competes on the data of this one
-    fitness = evaluate(problem, np.stack(esp.hall))[:, :2].sum(axis=1)
+    fitness = evaluate(problem, np.stack([as_genomes(best) for best in esp.hall]))[:, :2].sum(axis=1)
     esp.judge_best_anew(float(fitness[0]) if esp.n_best == 1 else fitness)

@@ -156,7 +156,9 @@ class FittedModel:
         check_values("intercept", readout.intercept, (None,))
         if 0 in (n_cells, self.n_inputs, self.n_outputs):
             raise ValueError("the network has no cells, no inputs or no outputs")
-        if self.run.esp.lengths != (size,) * n_cells:
+        # the last chromosome is that of C and gamma, where they evolve
+        lengths = self.run.esp.lengths
+        if lengths[:n_cells] != (size,) * n_cells or lengths[n_cells:] not in ((), (1,), (2,)):
             raise ValueError("the population does not belong to the network")
 
 

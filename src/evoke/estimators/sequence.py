@@ -103,6 +103,8 @@ class SequenceEstimator(BaseEvoke, auto_wrap_output_keys=None):  # type: ignore[
             if self.readout not in ("lssvm", "ridge"):
                 raise refusal("readout", "be 'lssvm' or 'ridge' with validation='loo'", self.readout)
             check_choice("kernel", self.kernel, loo.KERNELS)
+            for name in self._evolved_parameters():
+                raise refusal(name, "be a number or 'auto', by leave-one-out, with validation='loo'", "evolve")
             return
         needs_it = {
             "pool": check_pool(self.pool, pooled.STATISTICS) != ("last",), "n_networks": self.n_networks > 1,
@@ -183,7 +185,7 @@ class SequenceEstimator(BaseEvoke, auto_wrap_output_keys=None):  # type: ignore[
         """Whether sequences are left out one by one, and their activations pooled."""
         if is_text(self.validation, "loo"):
             return True
-        if not per_sequence or held_out is not None:
+        if not per_sequence or held_out is not None or self._evolved_parameters():
             return False
         can = {
             "validation": ("auto",), "solver": ("auto",), "readout": ("auto", "lssvm", "ridge"), "kernel": loo.KERNELS,

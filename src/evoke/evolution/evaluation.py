@@ -73,7 +73,8 @@ def evaluate(problem: Problem | PooledProblem, genomes: FloatArray, queue: WorkQ
     Parameters
     ----------
     problem : Problem or PooledProblem
-    genomes : ndarray of shape (n_networks, n_cells, 4 * (n_inputs + n_cells))
+    genomes : ndarray of shape (n_networks, n_cells, 4 * (n_inputs + n_cells)), or (n_networks, n)
+        End to end where parameters of the readout evolve too.
     queue : WorkQueue, optional
         Of the threads that evaluate the same genomes together.
 
@@ -93,6 +94,7 @@ def evaluate(problem: Problem | PooledProblem, genomes: FloatArray, queue: WorkQ
         return core_evaluate.evaluate(
             problem.networks(genomes), problem.segments, problem.train, problem.validation, problem.readout,
             problem.objective, problem.free if problem.is_validated_free else None, queue,
+            problem.own_parameters(genomes),
         )  # fmt: skip
     queue = WorkQueue(len(genomes), 1) if queue is None else queue
     while (block := queue.next_block()).start < len(genomes):
@@ -109,8 +111,9 @@ def _evaluate_one(problem: Problem, genome: FloatArray) -> FloatArray:
     if not np.isfinite(phi).all():
         return np.full(4, np.inf)
     errors = np.empty(4)
-    fitted = problem.readout.fit(phi[problem.train.rows], problem.train.targets, problem.train.weights, warn=False)
-    for column, points in enumerate((problem.train, problem.validation)):
+    train = problem.train
+    fitted = problem.readout_of(genome).fit(phi[train.rows], train.targets, train.weights, warn=False)
+    for column, points in enumerate((train, problem.validation)):
         if column == 1 and problem.is_validated_free:
             decisions = run_free(problem, genome, fitted)
         else:
@@ -161,4 +164,4 @@ def fit_readout(problem: Problem, genome: FloatArray, points: Points | None = No
     """The readout of one network, trained on `points`; by default on the problem's training points."""
     points = problem.train if points is None else points
     phi = activations(problem, genome[None])[0]
-    return problem.readout.fit(phi[points.rows], points.targets, points.weights)
+    return problem.readout_of(genome).fit(phi[points.rows], points.targets, points.weights)

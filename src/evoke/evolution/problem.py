@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 from evoke._core.kernel import Kernel
 from evoke._core.lstm import Network
 from evoke._validation.arrays import FloatArray
-from evoke.readouts import LeaveOneOut, Readout
+from evoke.evolution.evolved import Evolved
+from evoke.readouts import LeaveOneOut, Readout, with_parameters
 from evoke.sequences.containers import Sequences
 from evoke.sequences.prefixes import Segments
 
@@ -94,7 +95,11 @@ class FreeRun:
 
 @dataclass(frozen=True)
 class Problem:
-    """Everything that the fitness of a genome depends on."""
+    """Everything that the fitness of a genome depends on.
+
+    A genome is the weights (n_cells, 4 * (n_inputs + n_cells)); where parameters of the readout evolve too, its
+    chromosomes end to end.
+    """
 
     segments: Segments
     train: Points
@@ -104,6 +109,7 @@ class Problem:
     readout: Readout
     objective: Objective
     free: FreeRun | None = None
+    evolved: Evolved | None = None
 
     @property
     def n_inputs(self) -> int:
@@ -116,7 +122,24 @@ class Problem:
 
     def networks(self, genomes: FloatArray) -> Network:
         """One network, or a population, of these genomes."""
-        return Network(np.ascontiguousarray(genomes), self.cell, self.gate_bias)
+        weights = genomes if self.evolved is None else self.evolved.weights(genomes)
+        return Network(np.ascontiguousarray(weights), self.cell, self.gate_bias)
+
+    def own_parameters(self, genomes: FloatArray) -> FloatArray | None:
+        """C and gamma (n, 2) of the readouts of networks; None where none of them evolves."""
+        if self.evolved is None:
+            return None
+        values = self.evolved.values(genomes)
+        fixed = vars(self.readout)["C"], vars(self.readout)["kernel"].gamma
+        own = np.empty((len(genomes), 2))
+        own[:, 0], own[:, 1] = values.get("C", fixed[0]), values.get("gamma", fixed[1])
+        return own
+
+    def readout_of(self, genome: FloatArray) -> Readout:
+        """How the readout of one network is trained."""
+        if self.evolved is None:
+            return self.readout
+        return with_parameters(self.readout, **{k: float(v) for k, v in self.evolved.values(genome).items()})
 
     @cached_property
     def digest(self) -> str:
@@ -131,13 +154,14 @@ class Problem:
             parts = {"kernel": kernel.name, "gamma": kernel.gamma, "coef0": kernel.coef0, "degree": kernel.degree}
             readout = parts | {name: value for name, value in readout.items() if name != "kernel"}
         free = self.free
+        evolved = {} if self.evolved is None else {"evolved": ("Evolved", vars(self.evolved))}
         return {
             "runs": ("Runs", vars(self.segments)), "train": ("Points", vars(self.train)),
             "validation": ("Points", vars(self.validation)), "cell": self.cell, "gate_bias": self.gate_bias,
             "readout": (type(self.readout).__name__, readout), "objective": self.objective.name,
             "exclusive": self.objective.exclusive, "regression": self.objective.regression,
             "epsilon": self.objective.epsilon, "free": None if free is None else free.stretches,
-            "feedback_scale": 1.0 if free is None else free.feedback_scale,
+            "feedback_scale": 1.0 if free is None else free.feedback_scale, **evolved,
         }  # fmt: skip
 
 
@@ -169,6 +193,8 @@ class PooledProblem:
     washout: int
     readout: LeaveOneOut
     objective: Objective
+
+    evolved = None  # C and gamma are found by leave-one-out
 
     @property
     def n_inputs(self) -> int:

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from evoke._validation.errors import refusal
 from evoke._validation.parameters import takes_record
 from evoke.esp import ESP
+from evoke.evolution.evolved import as_genomes
 from evoke.evolution.problem import PooledProblem, Problem
 from evoke.evolution.workers import evaluator
 
@@ -129,9 +130,11 @@ def evolve(
         watching = [begin(stack, run, k, callback) for k, callback in enumerate(callbacks)]
         while esp.generation < run.n_generations and not run.stopped:
             is_cut = max_seconds is not None and esp.generation == 0 and isinstance(run.problem, PooledProblem)
-            errors = evaluate_all(esp.ask(), seconds=end - monotonic() if is_cut else None)
+            errors = evaluate_all(as_genomes(esp.ask()), seconds=end - monotonic() if is_cut else None)
             with whole_or_not_at_all(run):
                 record = tell(esp, errors)
+                if run.problem.evolved is not None:
+                    record |= run.problem.evolved.record(esp.best)
                 history.append(record)
             if any([is_end(k, callback(record, esp)) for k, callback in enumerate(watching)]):
                 run.stopped = True
