@@ -320,6 +320,8 @@ TABLES: dict[str, Callable[[], str]] = {
     "waves": waves,
     **{f"ablation-sines-{name}": ablation_sines(f"ablation-sines-{name}")
        for name in ("paper-svm", "tuned-svm", "tuned-lssvm", "tuned-pinv")},
+    "evolved-sines": ablation_sines("evolved-sines-paper-svm"),
+    "evolved-strings": lambda: ablation("evolved-N10-paper"),
     "weights-10": lambda: ablation("weights-N10-tuned"),
     "weights-20": lambda: ablation("weights-N20-tuned"),
     "ablation-paper": lambda: ablation("ablation-N10-paper"),

@@ -34,6 +34,9 @@ STUDIES: ablation.Studies = {
     "kernel": [{"gamma": g} for g in (0.0625, 0.125, 0.25, 0.5)],
     "C": [{"C": c} for c in (1.0, 100.0, 1e4, 1e6)],
     "burst": [{"burst_patience": b} for b in (3, 5, 10, 20, None)],
+    "evolved": [
+        {"C": C, "gamma": gamma} for C in (100.0, "evolve") for gamma in (0.25, "evolve")
+    ],
     "generations": [{"n_generations": g} for g in (25, 50, 150)],
 }  # fmt: skip
 

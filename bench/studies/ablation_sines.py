@@ -41,6 +41,9 @@ STUDIES: ablation.Studies = {
     "evaluations": [{"subpopulation_size": n, "n_trials": t} for n, t in ((20, 3), (12, 5), (60, 1), (40, 5))],
     "generations": [{"n_generations": g} for g in (25, 50, 150)],
     "burst": [{"burst_patience": b} for b in (3, 5, 10, 20, None)],
+    "evolved": [
+        {"C": C, "gamma": gamma} for C in (10.0, "evolve") for gamma in (0.25, "evolve")
+    ],
 }
 
 

@@ -71,13 +71,15 @@ class EvokeClassifier(ClassifierMixin, SequenceEstimator):
         where ``validation="loo"``.
         "auto": "svm" where steps have targets, "lssvm" where sequences have one.
     kernel : {"rbf", "linear", "poly"}, default="rbf"
-    gamma : float or "auto", default="auto"
+    gamma : float, "auto" or "evolve", default="auto"
         Kernel width, ``exp(-gamma * |x - y|**2)``. The paper's "standard deviation 2.0" means 1/4 in its SVM software.
         "auto", with ``validation="loo"``: 0.3, 1 or 3 divided by the mean squared distance of the features, whichever
         has the least error, for each network. 0.25 where steps have targets.
-    C : float or "auto", default="auto"
+        "evolve": a number for each network, which evolves with its weights; ``validation="auto"`` is then "half".
+    C : float, "auto" or "evolve", default="auto"
         Capacity: the price of a margin violation, of a squared error with ``readout="lssvm"``. "auto",
         with ``validation="loo"``: 1, 10, 100 or 1000, found with `gamma`. 100.0 where steps have targets.
+        "evolve": as `gamma`.
     class_weight : dict, "balanced" or None, default=None
         Weights of the classes, which multiply C and the errors in the fitness; a class not in the dict has 1.
         "balanced" gives all classes the same total weight: n / (n_classes * n_of_the_class). Not for several outputs
@@ -146,7 +148,7 @@ class EvokeClassifier(ClassifierMixin, SequenceEstimator):
     readout_ : FittedReadout
         The readout trained on its activations: support vectors, weights, intercepts and duality gaps.
     history_ : list of dict
-        One record per generation.
+        One record per generation; with `C` and `gamma` of the best network so far, where they evolve.
     best_fitness_ : float
         Training plus validation error of the best network.
     n_evaluations_ : int

@@ -65,11 +65,13 @@ class EvokeForecaster(SeriesEstimator):
         Support vector regression, least-squares support vector machines, or linear weights by the pseudoinverse, one
         for each output.
     kernel : {"rbf", "linear", "poly"}, default="rbf"
-    gamma : float, default=0.25
+    gamma : float or "evolve", default=0.25
         Kernel width, ``exp(-gamma * |x - y|**2)``. The paper's "standard deviation 2.0" means 1/4 in its SVM software.
-    C : float, default=1e8
+        "evolve": a number for each network, which evolves with its weights.
+    C : float or "evolve", default=1e8
         Capacity: the price of a squared error with ``readout="lssvm"``, which the default is meant for; of an error
         beyond `epsilon` with ``readout="svm"``. Noise-free series gain from more (1e12), noisy ones from less.
+        "evolve": as `gamma`.
     epsilon : float, default=0.001
         Errors that support vector regression and the objectives "hinge" and "count" leave free.
     tol : float, default=0.001
@@ -122,7 +124,7 @@ class EvokeForecaster(SeriesEstimator):
     readout_ : FittedReadout
         The readout trained on its activations: support vectors, weights, intercepts and duality gaps.
     history_ : list of dict
-        One record per generation.
+        One record per generation; with `C` and `gamma` of the best network so far, where they evolve.
     best_fitness_ : float
         Training plus validation error of the best network.
     n_evaluations_ : int

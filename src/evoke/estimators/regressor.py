@@ -66,13 +66,15 @@ class EvokeRegressor(RegressorMixin, SequenceEstimator):
         for each output. "ridge" is ridge regression of whole sequences, where ``validation="loo"``.
         "auto": "svm" where steps have targets, "lssvm" where sequences have one.
     kernel : {"rbf", "linear", "poly"}, default="rbf"
-    gamma : float or "auto", default="auto"
+    gamma : float, "auto" or "evolve", default="auto"
         Kernel width, ``exp(-gamma * |x - y|**2)``. The paper's "standard deviation 2.0" means 1/4 in its SVM software.
         "auto", with ``validation="loo"``: 0.3, 1 or 3 divided by the mean squared distance of the features, whichever
         has the least error, for each network. 0.25 where steps have targets.
-    C : float or "auto", default="auto"
+        "evolve": a number for each network, which evolves with its weights; ``validation="auto"`` is then "half".
+    C : float, "auto" or "evolve", default="auto"
         Capacity: the price of an error beyond `epsilon`, of a squared error with ``readout="lssvm"``. "auto",
         with ``validation="loo"``: 1, 10, 100 or 1000, found with `gamma`. 100.0 where steps have targets.
+        "evolve": as `gamma`.
     epsilon : float, default=0.001
         Errors that support vector regression and the objectives "hinge" and "count" leave free.
     tol : float, default=0.001
@@ -140,7 +142,7 @@ class EvokeRegressor(RegressorMixin, SequenceEstimator):
     readout_ : FittedReadout
         The readout trained on its activations: support vectors, weights, intercepts and duality gaps.
     history_ : list of dict
-        One record per generation.
+        One record per generation; with `C` and `gamma` of the best network so far, where they evolve.
     best_fitness_ : float
         Training plus validation error of the best network.
     n_evaluations_ : int

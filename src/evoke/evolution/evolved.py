@@ -16,7 +16,7 @@ __all__ = ["Evolved", "as_genomes"]
 
 # Where networks begin, evenly in the logarithm, and beyond what a value counts as the limit: a readout "svm" with a
 # larger C is not trained in reasonable time, one of "lssvm" is singular.
-START = {"svm": {"C": (1.0, 1e4), "gamma": (0.03, 3.0)}, "lssvm": {"C": (1.0, 1e10), "gamma": (0.03, 3.0)}}
+START = {"svm": {"C": (1.0, 1e4), "gamma": (0.01, 100.0)}, "lssvm": {"C": (1.0, 1e10), "gamma": (0.01, 100.0)}}
 LIMITS = {"svm": {"C": (1e-3, 1e6), "gamma": (1e-6, 1e6)}, "lssvm": {"C": (1e-3, 1e15), "gamma": (1e-6, 1e6)}}
 
 # Half of the Cauchy noise changes a value by less than this, in natural logarithms.
