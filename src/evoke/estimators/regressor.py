@@ -66,12 +66,12 @@ class EvokeRegressor(RegressorMixin, SequenceEstimator):
         for each output. "ridge" is ridge regression of whole sequences, where ``validation="loo"``.
         "auto": "svm" where steps have targets, "lssvm" where sequences have one.
     kernel : {"rbf", "linear", "poly"}, default="rbf"
-    gamma : float, "auto" or "evolve", default="auto"
+    gamma : float or "evolve" or "auto", default="auto"
         Kernel width, ``exp(-gamma * |x - y|**2)``. The paper's "standard deviation 2.0" means 1/4 in its SVM software.
+        "evolve": a number for each network, which evolves with its weights.
         "auto", with ``validation="loo"``: 0.3, 1 or 3 divided by the mean squared distance of the features, whichever
         has the least error, for each network. 0.25 where steps have targets.
-        "evolve": a number for each network, which evolves with its weights; ``validation="auto"`` is then "half".
-    C : float, "auto" or "evolve", default="auto"
+    C : float or "evolve" or "auto", default="auto"
         Capacity: the price of an error beyond `epsilon`, of a squared error with ``readout="lssvm"``. "auto",
         with ``validation="loo"``: 1, 10, 100 or 1000, found with `gamma`. 100.0 where steps have targets.
         "evolve": as `gamma`.
@@ -87,7 +87,7 @@ class EvokeRegressor(RegressorMixin, SequenceEstimator):
         The part held out for the fitness: the second half of the sequences (or of the steps of a single sequence), or
         the last fraction of them. Not used where `fit` is given ``X_val, y_val``. "loo": each sequence in turn, exactly
         and from a single factorisation; for one target a sequence and ``readout="lssvm"`` or ``"ridge"``.
-        "auto": "half" where steps have targets, "loo" where sequences have one.
+        "auto": "half" where steps have targets or `C` or `gamma` evolve, "loo" where sequences have one.
     random_state : int, SeedSequence, Generator, RandomState or None, default=None
         Seed of the evolution; 0 is a seed like any other. None: a different run each time.
     n_jobs : int or None, default=None
