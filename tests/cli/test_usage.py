@@ -53,7 +53,7 @@ def test_columns_that_are_refused(here, data, tmp_path, options, words):
     ("--target side -p n_cells=1e1", ["got 10.0"]), ("--target side -p C=NaN", ["got nan"]),
     ("--target side -p C=", ["got ''"]), ("--target side -p gate_bias=[1,2]", ["got [1, 2]"]),
     ("--target side -p kernel=rbff", ["kernel must be one of"]),
-    ("--target side -p C=" + "[" * 5000, ["C must be 'auto' or a positive finite number"]),
+    ("--target side -p C=" + "[" * 5000, ["C must be 'auto', 'evolve' or a positive finite number"]),
 ])  # fmt: skip
 def test_wrong_usage_of_fit(here, data, tmp_path, options, words):
     done = here("fit", data, *options.split(), "-o", tmp_path / "a.evk")

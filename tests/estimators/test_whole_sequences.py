@@ -225,8 +225,8 @@ def test_two_classes_and_arrays():
     ({"differences": "yes"}, "differences must be True, False or a sequence of numbers of steps, each once, got 'yes'"),
     ({"differences": (1, 0)}, r"differences\[1\] must be an integer of at least 1, got 0"),
     ({"differences": (2, 2)}, r"differences must be True, False or a sequence of numbers of steps, each once"),
-    ({"C": "evolve"}, "C must be 'auto' or a positive finite number, got 'evolve'"),
-    ({"gamma": -1}, "gamma must be 'auto' or a positive finite number, got -1"),
+    ({"C": "evolves"}, "C must be 'auto', 'evolve' or a positive finite number, got 'evolves'"),
+    ({"gamma": -1}, "gamma must be 'auto', 'evolve' or a positive finite number, got -1"),
 ])  # fmt: skip
 @pytest.mark.parametrize("estimator", [EvokeClassifier, EvokeRegressor])
 def test_what_parameters_cannot_be(estimator, setting, message):
