@@ -18,7 +18,7 @@ from evoke import show_config
 
 # Make OpenBLAS use the code for an older processor, or other block sizes than its own.
 HANDICAPS = ("OPENBLAS_CORETYPE", "OPENBLAS_L2_SIZE")
-PEERS = ("thundersvm-cpu", "torch", "aeon", "reservoirpy", "statsmodels", "tslearn", "distributed", "ray")
+PEERS = ("thundersvm-cpu", "torch", "aeon", "reservoirpy", "statsmodels", "pmdarima", "tslearn", "distributed", "ray")
 
 
 def drop_handicaps() -> None:

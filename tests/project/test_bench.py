@@ -69,7 +69,7 @@ def test_every_group_has_a_chapter():
 
 
 def test_studies_are_run_by_name():
-    assert study.STUDIES == ["ablation_anbncn", "ablation_sines", "large", "real_data", "thundersvm_faults"]
+    assert study.STUDIES == ["ablation_anbncn", "ablation_sines", "large", "real_data", "sets", "thundersvm_faults"]
     command = [sys.executable, str(BENCH / "study.py"), "large", "--largest", "0"]
     assert subprocess.run(command, check=True, capture_output=True, text=True).stdout == ""
 
