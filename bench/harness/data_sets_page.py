@@ -317,7 +317,7 @@ def summary_row(
 
 
 def draw_memory(runs: list[dict[str, Any]], path: Path) -> None:
-    """Accuracy by lag, a panel for each task, a point for each seed."""
+    """Accuracy by lag, a panel for each task: means, a point for each seed, and a dotted line for guessing."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(9.6, 2.9), layout="constrained")
@@ -334,7 +334,8 @@ def draw_memory(runs: list[dict[str, Any]], path: Path) -> None:
             lines[method] = line
             for lag in lags:
                 panel.plot([lag] * len(points[lag]), points[lag], ".", color=f"C{k}", markersize=3, alpha=0.5)
-        panel.set(xscale="log", title=kind, xlabel="lag, steps")
+        panel.axhline(0.25 if kind == "temporal order" else 0.5, color="gray", linestyle=":")  # guessing
+        panel.set(xscale="log", xlim=(7, 1400), title=kind, xlabel="lag, steps")
         panel.grid(alpha=0.3)
     panels[0].set_ylabel("accuracy")
     figure.legend(lines.values(), lines.keys(), loc="outside lower center", ncols=len(lines))
