@@ -201,6 +201,40 @@ def test_methods_learn(name, monkeypatch):
     assert made["n_test"] == 20
 
 
+@pytest.mark.realdata
+@pytest.mark.parametrize("name", ["MiniRocket", "1-NN DTW"])
+def test_methods_of_aeon_learn(name):
+    pytest.importorskip("aeon")
+    rng = np.random.default_rng(0)
+    (X, y), (X_test, y_test) = waves(20, rng), waves(20, rng)
+    split = Split([x[:20] for x in X], y, [x[:20] for x in X_test], y_test)
+    assert class_methods.classified(class_methods.METHODS[name], split, 0)["accuracy"] >= 0.9
+
+
+@pytest.mark.realdata
+def test_sets_of_the_archives_are_read():
+    pytest.importorskip("aeon")
+    split = class_sets.load("PickupGestureWiimoteZ")
+    assert (len(split.X), len(split.X_test), split.X[0].shape[1]) == (50, 50, 1)
+    assert split.lengths[0] < split.lengths[1]
+    padded = class_sets.load("PickupGestureWiimoteZ", True)
+    assert padded.lengths[0] == padded.lengths[1] == split.lengths[1]
+    np.testing.assert_array_equal(padded.y, split.y)
+    several = class_sets.load("BasicMotions")
+    assert {x.shape for x in several.X + several.X_test} == {(100, 6)}
+
+
+@pytest.mark.realdata
+@pytest.mark.filterwarnings("ignore")  # of models that do not converge
+def test_exponential_smoothing_continues_a_season_with_a_trend():
+    pytest.importorskip("statsmodels")
+    t = np.arange(60)
+    y = 10.0 + 0.5 * t + np.tile([3.0, -1.0, 0.0, -2.0], 15) + 0.1 * np.random.default_rng(0).normal(size=60)
+    made = forecasts.ets(y[:52], 4, 8, 0)
+    np.testing.assert_allclose(made.values, y[52:], atol=0.5)
+    assert (made.lower < made.values).all() and (made.values < made.upper).all()
+
+
 def test_methods_are_left_out_where_they_cannot_read():
     rng = np.random.default_rng(0)
     split = Split(*waves(4, rng), *waves(4, rng))
