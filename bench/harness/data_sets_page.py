@@ -29,8 +29,10 @@ pip install '.[bench]'
 python bench/study.py sets --report docs    # measures what the file lacks; --page-only measures nothing
 ```
 
-Do not edit it by hand. Methods that depend on chance ran with {seeds}; the tables show means. The search for settings
-counts as part of fitting. Everything ran in one thread on {machine}. {load}
+Do not edit it by hand. It is made of {n_runs} runs. Methods that depend on chance ran with {seeds}; the tables show
+means. The search for settings counts as part of fitting. Everything ran in one thread on {machine}.
+
+{load}
 
 [Real data](real_data.md) asks another question about two of these sets: what can be reached with settings that are
 searched for on the training data.
@@ -98,8 +100,20 @@ def write(results: Results, parts: Mapping[str, Part], folder: Path) -> None:
 
 def page(results: Results, parts: Mapping[str, Part]) -> str:
     chapters = {LABELS: labels, TASKS: tasks, STEPS: steps, SERIES: series}
-    found = [chapters[name](results.of(name), parts[name]) for name in chapters if results.of(name)]
+    found = []
+    for name, chapter in chapters.items():
+        if runs := results.of(name):
+            found += [chapter(runs, parts[name]), *fewer(runs, parts[name], results.head["seeds"])]
     return "\n".join([head(results), *found])
+
+
+def fewer(runs: list[dict[str, Any]], part: Part, n_seeds: int) -> list[str]:
+    """A note on what has been measured with fewer seeds than it should be."""
+    found = [
+        f"{method} on {name} ({len(made)})" for (name, method), made in cells(runs).items()
+        if len(made) < n_seeds and part.methods[method].seeded and "left_out" not in made[0]
+    ]  # fmt: skip
+    return [f"Measured with fewer seeds, whose number is in brackets: {'; '.join(found)}.\n"] if found else []
 
 
 def head(results: Results) -> str:
@@ -115,6 +129,7 @@ def head(results: Results) -> str:
         if load > about["cores"] else f"The load of the machine was at most {load:.1f}."
     )  # fmt: skip
     return HEAD.format(
+        n_runs=len(results.runs),
         seeds="one seed" if n_seeds == 1 else f"seeds 0 to {n_seeds - 1}",
         machine=f"{about['processor']}, {about['cores']} cores", load=f"{busy} {', '.join(packages)}.",
     )  # fmt: skip

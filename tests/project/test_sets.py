@@ -122,6 +122,15 @@ def test_tables_have_means_and_what_is_missing():
     assert data_sets_page.listed(["a", "b", "c"]) == "a, b and c"
 
 
+def test_missing_seeds_are_said():
+    part = Part(PART.sets, {"evoke": stub(), "x": stub(), "y": stub(seeded=False)}, None)
+    assert data_sets_page.fewer(runs(), part, 2) == []
+    made = [run for run in runs() if (run["set"], run["method"], run["seed"]) not in {("A", "x", 1), ("B", "y", 1)}]
+    assert data_sets_page.fewer(made, part, 2) == [
+        "Measured with fewer seeds, whose number is in brackets: x on A (1).\n"
+    ]
+
+
 def test_ranks_are_those_of_sets_that_all_read():
     scores, methods = data_sets_page.ranked(runs(), PART)
     assert methods == ["evoke", "x", "y"]
