@@ -309,7 +309,7 @@ def series(runs: list[dict[str, Any]], part: Part) -> str:
     about = ABOUT_SERIES.format(horizon=forecasts.HORIZON, n_origins=forecasts.N_ORIGINS)
     away = sum(run["ran_away"] for run in runs if run["method"] == OURS)
     n = sum(len(run["origins"]) for run in runs if run["method"] == OURS)
-    note = f"{away} of {n} forecasts of evoke ran away from the data by more than ten times their range.\n"
+    note = f"{away} of {n} forecasts of evoke ran away from the data by more than ten times their range.\n" if n else ""
     mase = table(runs, part, "mase", 2, min)
     return "\n".join([
         about, markdown_table([*mase, summary_row(runs, part, "mase", "median", np.median, 2)]), "", note, ABOUT_BOUNDS,
