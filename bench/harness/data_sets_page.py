@@ -181,7 +181,8 @@ def reasons(runs: list[dict[str, Any]]) -> str:
     for run in runs:
         if "left_out" in run and run["set"] not in why.setdefault((run["method"], run["left_out"]), []):
             why[run["method"], run["left_out"]].append(run["set"])
-    return "\n".join(f"- {method} is left out of {listed(sets)}: {reason}." for (method, reason), sets in why.items())
+    lines = (f"- {method} is left out of {'; '.join(sets)}: {reason}." for (method, reason), sets in why.items())
+    return "\n".join(lines)
 
 
 def listed(words: Iterable[str]) -> str:
@@ -235,10 +236,14 @@ def seconds(runs: list[dict[str, Any]], part: Part) -> list[dict[str, str]]:
         row = {"set": name}
         for method in part.methods:
             fit, predict = (mean(found.get((name, method)), key) for key in ("fit", "predict"))
-            row[method] = "-" if fit is None else f"{fit:.2g}, {predict:.2g}"
+            row[method] = "-" if fit is None else f"{short(fit)}, {short(predict)}"
         if set(row.values()) > {name, "-"} or "-" not in row.values():
             rows.append(row)
     return rows
+
+
+def short(seconds: float) -> str:
+    return f"{seconds:.0f}" if seconds >= 10.0 else f"{seconds:.2g}"
 
 
 def ranked(runs: list[dict[str, Any]], part: Part) -> tuple[dict[str, list[float]], list[str]]:
@@ -294,7 +299,7 @@ def steps(runs: list[dict[str, Any]], part: Part) -> str:
     rows = [
         {"method": method, "NRMSE": f"{mean(by_method[method], 'nrmse'):.3f}",
          "best and worst": "{:.3f}, {:.3f}".format(*extremes(by_method[method], "nrmse")),
-         "seconds": f"{mean(by_method[method], 'seconds'):.2g}"}
+         "seconds": short(mean(by_method[method], "seconds"))}
         for method in part.methods if method in by_method
     ]  # fmt: skip
     return "\n".join([ABOUT_STEPS, markdown_table(rows), ""])
