@@ -3,21 +3,39 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from inspect import signature
+from types import MappingProxyType
+from typing import Any
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from evoke._core import lstm
-from evoke._validation.parameters import check_choice, check_integer, check_positive, is_sequence
+from evoke._validation.arrays import FloatArray
+from evoke._validation.errors import ParameterError, refusal, shown
+from evoke._validation.parameters import (
+    INT32_MAX,
+    check_choice,
+    check_flag_or_auto,
+    check_integer,
+    check_integer_or_none,
+    check_lags_or_auto,
+    check_positive,
+    check_share,
+    is_sequence,
+    is_text,
+)
+from evoke.esp import entropy_of
 from evoke.estimators.fitted import SeriesModel
+from evoke.estimators.rolling import N_JOINED, RollingModel, RollingSettings
 from evoke.estimators.series import SeriesEstimator
 from evoke.estimators.split import Data, divide
 from evoke.estimators.streams import SeriesStream
 from evoke.estimators.targets import with_weights
 from evoke.evolution.problem import FreeRun
 from evoke.persistence.model import savable
-from evoke.sequences.containers import Targets
-from evoke.sequences.continuation import beside_X
+from evoke.sequences.containers import Sequences, Targets
+from evoke.sequences.continuation import SeriesIndex, beside_X
 from evoke.sequences.features import Features
 from evoke.sequences.prefixes import share_prefixes
 from evoke.sequences.series import Series, as_external, as_series, inputs_of, segments_with_free_ends
@@ -25,6 +43,13 @@ from evoke.sequences.series import Series, as_external, as_series, inputs_of, se
 __all__ = ["EvokeForecaster"]
 
 MOST_STEPS = 10**9  # that a free run may be asked for
+
+# Parameters that belong to the evolution of one network and its readout.
+_OF_EVOLUTION = (
+    "gate_bias", "n_generations", "subpopulation_size", "n_trials", "mutation_scale", "burst_patience", "burst_scale",
+    "credit", "objective", "readout", "kernel", "gamma", "C", "epsilon", "tol", "solver", "washout", "feedback_scale",
+    "validation_mode", "warm_start", "refit",
+)  # fmt: skip
 
 
 @savable
@@ -137,30 +162,38 @@ class EvokeForecaster(SeriesEstimator):
     (10,)
     """
 
+    _auto = MappingProxyType({
+        "n_cells": (10, 8), "cell": ("evolino", "lstm"), "weight_range": (0.5, 1.0), "n_generations": (50, 50),
+        "subpopulation_size": (40, 40), "n_trials": (5, 5), "readout": ("lssvm", "ridge"), "gamma": (0.25, 0.25),
+        "C": (1e8, 1e8), "validation": ("half", "rolling"), "n_networks": (1, 40), "scale": (None, "standard"),
+    })  # fmt: skip
+    _rolls = True
+    _fitted = SeriesEstimator._fitted | {"_rolling"}
+
     def __init__(
         self,
-        n_cells=10,
-        cell="evolino",
+        n_cells="auto",
+        cell="auto",
         gate_bias=(0.0, 0.0, 0.0),
-        weight_range=0.5,
-        n_generations=50,
-        subpopulation_size=40,
-        n_trials=5,
+        weight_range="auto",
+        n_generations="auto",
+        subpopulation_size="auto",
+        n_trials="auto",
         mutation_scale=0.01,
         burst_patience=5,
         burst_scale=None,
         credit="best",
         objective="squared",
-        readout="lssvm",
+        readout="auto",
         kernel="rbf",
-        gamma=0.25,
-        C=1e8,
+        gamma="auto",
+        C="auto",
         epsilon=1e-3,
         tol=1e-3,
         solver="auto",
         washout=0,
         feedback_scale=0.3,
-        validation="half",
+        validation="auto",
         validation_mode="teacher",
         random_state=None,
         n_jobs=None,
@@ -168,6 +201,11 @@ class EvokeForecaster(SeriesEstimator):
         warm_start=False,
         verbose=0,
         refit=False,
+        season=None,
+        difference="auto",
+        log="auto",
+        n_networks="auto",
+        scale="auto",
         max_seconds=None,
     ):
         self.n_cells = n_cells
@@ -199,6 +237,11 @@ class EvokeForecaster(SeriesEstimator):
         self.warm_start = warm_start
         self.verbose = verbose
         self.refit = refit
+        self.season = season
+        self.difference = difference
+        self.log = log
+        self.n_networks = n_networks
+        self.scale = scale
         self.max_seconds = max_seconds
 
     # ------------------------------------------------------------------ fitting
@@ -239,13 +282,42 @@ class EvokeForecaster(SeriesEstimator):
         UserWarning
             The times of a series have a gap; the first is named.
         """
-        self._check_parameters()
+        settled = self._settled(self._is_rolling(y_val, sample_weight))
+        settled._check_settled()
+        with self._fitting(settled):
+            if is_text(settled.validation, "rolling"):
+                for name, value in (("y_val", y_val), ("sample_weight", sample_weight)):
+                    if value is not None:
+                        raise ValueError(f"validation='rolling' judges free runs over y; {name} has no part")
+                settled._held_out(None, X_val, None, 0, sample_weight_val)
+                settled._roll(y, X)
+            else:
+                settled._evolve_one(y, X, y_val, X_val, sample_weight, sample_weight_val)
+        return self
+
+    def _read(self, y, X) -> tuple[Series, FloatArray, Features]:
         series = as_series(y)
         given = series.sequences
         several = given.container == "list"
         external = as_external(X, given.lengths, several, None, "X", "y", given.index)
         owner = type(self).__name__
-        features = Features(owner, 0) if X is None else Features.of(owner, X, external, several)
+        return series, external, Features(owner, 0) if X is None else Features.of(owner, X, external, several)
+
+    def _roll(self, y, X) -> None:
+        """Draw networks, and judge their free runs from rolling origins."""
+        settings = RollingSettings(
+            n_cells=int(self.n_cells), cell=str(self.cell), weight_range=float(self.weight_range),
+            n_networks=int(self.n_networks), season=self.season, difference=self.difference, log=self.log,
+            entropy=entropy_of(self.random_state), max_seconds=self.max_seconds, verbose=bool(self.verbose),
+        )  # fmt: skip
+        self.fitted_ = RollingModel.fit(settings, *self._read(y, X))
+
+    def _evolve_one(self, y, X, y_val, X_val, sample_weight, sample_weight_val) -> None:
+        """Evolve one network, as the paper does."""
+        if self.warm_start and isinstance(vars(self).get("fitted_"), RollingModel):
+            raise ValueError("warm_start cannot continue the last fit, whose networks did not evolve")
+        series, external, features = self._read(y, X)
+        given = series.sequences
         inputs = inputs_of(given, external, self.feedback_scale)
         split = divide(
             Data(inputs, with_weights(Targets(given.rows, False), sample_weight, given, of="y")),
@@ -268,15 +340,59 @@ class EvokeForecaster(SeriesEstimator):
             )  # fmt: skip
 
         self._evolve(split, segments, build, free=FreeRun(ends, float(self.feedback_scale)))
-        return self
 
-    def _check_parameters(self):
+    # ------------------------------------------------------------------ parameters
+
+    def _is_rolling(self, y_val=None, sample_weight=None) -> bool:
+        """Whether free runs from rolling origins judge random networks: by default, unless the evolution is spoken of."""
+        if not is_text(self.validation, "auto"):
+            return is_text(self.validation, "rolling")
+        return y_val is None and sample_weight is None and not self._stated()
+
+    def _stated(self) -> list[str]:
+        """The parameters of the evolution and its readout that do not have their defaults."""
+        defaults = {name: parameter.default for name, parameter in signature(EvokeForecaster).parameters.items()}
+        values = {name: getattr(self, name) for name in _OF_EVOLUTION}
+        stated = [name for name, value in values.items() if not _same(value, defaults[name])]
+        return [name for name in stated if name != "readout" or not is_text(self.readout, "ridge")]
+
+    def _check_parameters(self) -> None:
+        self._settled(self._is_rolling())._check_settled()
+
+    def _check_settled(self) -> None:
         super()._check_parameters()
         check_positive("feedback_scale", self.feedback_scale)
         check_choice("validation_mode", self.validation_mode, ("teacher", "free"))
+        check_integer("n_networks", self.n_networks, 1)
+        check_integer_or_none("season", self.season, 1, INT32_MAX)
+        check_lags_or_auto("difference", self.difference)
+        check_flag_or_auto("log", self.log)
+        if self.scale is not None:
+            check_choice("scale", self.scale, ("standard",))
+        if not is_text(self.validation, "rolling"):
+            needs_it = {
+                "season": self.season is not None, "difference": not is_text(self.difference, "auto"),
+                "log": not is_text(self.log, "auto"), "n_networks": self.n_networks > 1, "scale": self.scale is not None,
+            }  # fmt: skip
+            for name, needs in needs_it.items():
+                if needs:
+                    raise ParameterError(
+                        f"{name}={shown(getattr(self, name))} must come with validation='rolling', "
+                        f"got {shown(self.validation)}"
+                    )
+            return
+        if self.scale is None:
+            raise refusal("scale", "be 'standard' with validation='rolling'", None)
+        if self.n_networks > N_JOINED and self.n_networks % N_JOINED:
+            raise refusal("n_networks", f"be a multiple of {N_JOINED}, as each readout reads so many", self.n_networks)
+        for name in self._stated():
+            if name not in self._auto or not _same(getattr(self, name), self._auto[name][1]):
+                raise ParameterError(
+                    f"{name}={shown(getattr(self, name))} must come with validation='half' or a number, got 'rolling'"
+                )
 
-    def _held_out(self, y_val, X_val, series: Series, n_features: int, weights) -> Data | None:
-        if y_val is None:
+    def _held_out(self, y_val, X_val, series: Series | None, n_features: int, weights) -> Data | None:
+        if y_val is None or series is None:
             for name, value in (("X_val", X_val), ("sample_weight_val", weights)):
                 if value is not None:
                     raise ValueError(f"{name} goes with y_val, which is missing")
@@ -291,7 +407,7 @@ class EvokeForecaster(SeriesEstimator):
 
     # ------------------------------------------------------------------ free runs
 
-    def generate(self, n_steps, context=None, X=None):
+    def generate(self, n_steps, context=None, X=None, *, return_interval=None):
         """Continue a series from the network's own output.
 
         Parameters
@@ -327,33 +443,55 @@ class EvokeForecaster(SeriesEstimator):
         """
         model = self._fitted_model()
         n_steps = check_integer("n_steps", n_steps, 0, MOST_STEPS)
+        if return_interval is not None:
+            check_share("return_interval", return_interval)
+            if not isinstance(model, RollingModel):
+                raise ValueError("return_interval takes a model with validation='rolling', which knows its errors")
+        known, external, index = self._known(model, n_steps, context, X)
+        if isinstance(model, RollingModel):
+            values, widths = model.continued(known, external, n_steps, return_interval)
+        else:
+            values, widths = self._free_run(model, known, external), None
+        odd = ~np.isfinite(values).all(axis=1)
+        if odd.any():
+            raise FloatingPointError(f"the free run diverges: its output is not finite at step {int(np.argmax(odd))}")
+        forecasts = [values] if return_interval is None else [values, values - widths, values + widths]
+        forecasts = [part[:, 0] if model.flat else part for part in forecasts]
+        if index is not None:
+            forecasts = [index.wrap(part) for part in forecasts]
+        return forecasts[0] if return_interval is None else tuple(forecasts)
+
+    @staticmethod
+    def _known(model, n_steps: int, context, X) -> tuple[FloatArray | None, FloatArray, SeriesIndex | None]:
+        """The series to be continued, None for that of `fit`, with the external inputs and the index that go with it."""
         if context is None:
             index = model.index
             external = model.read_external(
                 X, np.array([n_steps]), False, "what is generated", beside_X(X, index, n_steps)
             )
-            state, last = model.end, model.last
-        else:
-            given = model.read(context, "context")
-            series, index = given.sequences, given.end
-            if series.container != "2d":
-                raise ValueError("context must be one series, got a list")
-            n_known = len(series.rows)
-            external = model.read_external(
-                X, np.array([n_known + n_steps]), False, "context with what is generated",
-                beside_X(X, index, n_steps, series.index),
-            )  # fmt: skip
-            inputs = inputs_of(series, external[:n_known], model.feedback_scale)
-            _, states = lstm.sequences(model.network, inputs.rows, inputs.offsets)
-            state, last, external = states[0], series.rows[-1], external[n_known:]
-        values, _ = model.run_free(external, last, state)
-        odd = ~np.isfinite(values).all(axis=1)
-        if odd.any():
-            raise FloatingPointError(f"the free run diverges: its output is not finite at step {int(np.argmax(odd))}")
-        values = values[:, 0] if model.flat else values
-        return values if index is None else index.wrap(values)
+            return None, external, index
+        given = model.read(context, "context")
+        series, index = given.sequences, given.end
+        if series.container != "2d":
+            raise ValueError("context must be one series, got a list")
+        external = model.read_external(
+            X, np.array([len(series.rows) + n_steps]), False, "context with what is generated",
+            beside_X(X, index, n_steps, series.index),
+        )  # fmt: skip
+        return series.rows, external, index
 
-    def predict(self, fh, X=None):
+    @staticmethod
+    def _free_run(model: SeriesModel, known: FloatArray | None, external: FloatArray) -> FloatArray:
+        """What one network says after `known`."""
+        if known is None:
+            return model.run_free(external, model.last, model.end)[0]
+        n_known = len(known)
+        series = Sequences(known, np.array([0, n_known]), "2d")
+        inputs = inputs_of(series, external[:n_known], model.feedback_scale)
+        _, states = lstm.sequences(model.network, inputs.rows, inputs.offsets)
+        return model.run_free(external[n_known:], known[-1], states[0])[0]
+
+    def predict(self, fh, X=None, *, return_interval=None):
         """Values at a forecasting horizon after the end of the (last) series of `fit`.
 
         Parameters
@@ -373,8 +511,12 @@ class EvokeForecaster(SeriesEstimator):
             steps = [check_integer(f"fh[{i}]", step, 1, MOST_STEPS) for i, step in enumerate(fh)]
         else:
             steps = [check_integer("fh", fh, 1, MOST_STEPS)]
-        values = self.generate(max(steps), X=X)
-        return (values.iloc if hasattr(values, "iloc") else values)[np.array(steps) - 1]
+        found = self.generate(max(steps), X=X, return_interval=return_interval)
+        chosen = [
+            (values.iloc if hasattr(values, "iloc") else values)[np.array(steps) - 1]
+            for values in (found if isinstance(found, tuple) else (found,))
+        ]
+        return chosen[0] if return_interval is None else tuple(chosen)
 
     def stream(self) -> SeriesStream:
         """An explicit stateful reader that starts from the zero state; the estimator itself keeps no state.
@@ -385,3 +527,11 @@ class EvokeForecaster(SeriesEstimator):
             Reads value by value.
         """
         return SeriesStream(self._fitted_model())
+
+    def _model_of(self, state: dict[str, Any]) -> Any:
+        return RollingModel if "_rolling" in state else SeriesModel
+
+
+def _same(value: Any, default: Any) -> bool:
+    """Whether a parameter has its default; an array is none."""
+    return value is default or (type(value) is type(default) and bool(value == default))
