@@ -32,6 +32,7 @@ N_JOINED = 4  # networks that give their activations to one readout
 _N_ORIGINS = 24  # rolling origins
 _HORIZON = 24  # of a series without a season, that free runs are judged over; else two seasons
 _LEAST_BEFORE = 20  # transformed values before the first origin
+_GATE_BIAS = (0.0, 0.0, 0.0)  # each network has a constant input
 _FAR = 1.0  # ranges of the data beyond it, from which a forecast is warned of
 
 
@@ -140,7 +141,7 @@ class RollingModel(ReadsSeries):
         draw = Memories(n_inputs, settings.weight_range, float(n_steps))
         shape = (settings.n_networks * settings.n_cells, 4 * (n_inputs + settings.n_cells))
         genome = draw(np.random.default_rng(settings.entropy), shape).reshape(settings.n_networks, settings.n_cells, -1)
-        reader = Reader(Network(genome, settings.cell), min(N_JOINED, settings.n_networks), lags, readout_lags)
+        reader = Reader(Network(genome, settings.cell, _GATE_BIAS), min(N_JOINED, settings.n_networks), lags, readout_lags)
 
         candidates, paths = [], []
         for transformation in settings.transformations(given.rows):
@@ -322,7 +323,7 @@ class RollingModel(ReadsSeries):
         features = Features(
             estimator, check_integer("n_features_in_", state["n_features_in_"], 0), state.get("feature_names_in_")
         )
-        reader = Reader(Network(state["genome_"], state["_cell"]), own["n_joined"], own["lags"], own["readout_lags"])
+        reader = Reader(Network(state["genome_"], state["_cell"], _GATE_BIAS), own["n_joined"], own["lags"], own["readout_lags"])
         return {
             "features": features, "flat": state["_flat"], "index": state.get("_index"), "season": own["season"],
             "n_series": own["n_series"], "exponent": own["exponent"],
