@@ -158,14 +158,22 @@ class _Resumption:
 
 
 def _summary(model: Any, table: Table, columns: Columns, groups: RowGroups) -> str:
+    if not hasattr(model, "history_"):
+        return f"{_learned(model, table, columns, groups)}{len(model.fitted_.networks)} networks, none of them evolved\n"
     best = min(model.history_, key=lambda record: record["generation_best"])
+    return (
+        f"{_learned(model, table, columns, groups)}"
+        f"fitness {model.best_fitness_:.6g}: training error {best['train_error']:.6g}, "
+        f"validation error {best['validation_error']:.6g}\n"
+        f"{len(model.history_)} generations, {model.n_evaluations_} networks\n"
+    )
+
+
+def _learned(model: Any, table: Table, columns: Columns, groups: RowGroups) -> str:
     of = f" from {some(columns.features)}" if columns.features else ""
     n = len(groups.names)
     return (
         f"{type(model).__name__}: {some(columns.targets)}{of}; {n} sequence{'s' if n > 1 else ''}, {len(table)} rows\n"
-        f"fitness {model.best_fitness_:.6g}: training error {best['train_error']:.6g}, "
-        f"validation error {best['validation_error']:.6g}\n"
-        f"{len(model.history_)} generations, {model.n_evaluations_} networks\n"
     )
 
 

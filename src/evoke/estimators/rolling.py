@@ -33,6 +33,7 @@ _N_ORIGINS = 24  # rolling origins
 _HORIZON = 24  # of a series without a season, that free runs are judged over; else two seasons
 _LEAST_BEFORE = 20  # transformed values before the first origin
 _GATE_BIAS = (0.0, 0.0, 0.0)  # each network has a constant input
+_MOST_NUMBERS = 2**28  # in the networks: 2 GiB
 _FAR = 1.0  # ranges of the data beyond it, from which a forecast is warned of
 
 
@@ -140,6 +141,8 @@ class RollingModel(ReadsSeries):
         n_inputs = len(lags) * n_outputs + prepared.shape[1]
         draw = Memories(n_inputs, settings.weight_range, float(n_steps))
         shape = (settings.n_networks * settings.n_cells, 4 * (n_inputs + settings.n_cells))
+        if shape[0] * shape[1] > _MOST_NUMBERS:
+            raise ValueError(f"n_cells={settings.n_cells} makes networks of more than {_MOST_NUMBERS} numbers in all")
         genome = draw(np.random.default_rng(settings.entropy), shape).reshape(settings.n_networks, settings.n_cells, -1)
         reader = Reader(Network(genome, settings.cell, _GATE_BIAS), min(N_JOINED, settings.n_networks), lags, readout_lags)
 
