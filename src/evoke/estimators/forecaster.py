@@ -1,4 +1,4 @@
-"""Continuation of series by a network that reads its own output."""
+"""Forecasts of series by networks that read their own output."""
 
 from __future__ import annotations
 
@@ -54,27 +54,42 @@ _OF_EVOLUTION = (
 
 @savable
 class EvokeForecaster(SeriesEstimator):
-    """Continuation of series: an evolved LSTM network whose output is fed back as its input (paper, section 3.2).
+    """Forecasts of series by LSTM networks that read their own output.
 
-    The inputs of step t are ``[X(t) | feedback_scale * y(t - 1)]`` with y(-1) = 0, the target is y(t): the paper's
-    backprojection. In training the true y is fed back (teacher forcing), in `generate` the network's own output.
+    By default (``validation="rolling"``) many random networks read the series, ridge readouts read the networks, and
+    what each of them is worth is measured by free runs from 24 rolling origins [1]_, over two seasons or 24 steps. This
+    is done for the series as it is, for its differences and seasonal differences, and where all values are positive for
+    the logarithm of each. The forecast is the mean of these forecasts and those of naive methods (last value, mean, last
+    season), weighted at each step by the eighth power of the inverse error [2]_. The unit of the series plays no part.
+
+    With ``validation="half"`` one network is evolved by Enforced SubPopulations instead (paper, section 3.2). The inputs
+    of step t are ``[X(t) | feedback_scale * y(t - 1)]`` with y(-1) = 0, the target is y(t): the paper's backprojection.
+    In training the true y is fed back (teacher forcing), in `generate` the network's own output.
+
+    ``validation="auto"`` is ``"rolling"``, unless a parameter that belongs to the evolution is stated (one that is not
+    listed under "Rolling origins" in the user guide), or `fit` is given ``y_val`` or ``sample_weight``: then it is
+    ``"half"``.
 
     Parameters
     ----------
-    n_cells : int, default=10
-        Memory cells H.
-    cell : {"lstm", "evolino"}, default="evolino"
+    n_cells : int or "auto", default="auto"
+        Memory cells H of a network.
+        "auto": 8 with rolling origins, else 10.
+    cell : {"lstm", "evolino"} or "auto", default="auto"
         ``"lstm"``: s = i tanh(z) + f s, phi = o tanh(s). ``"evolino"``: s = i z + f s, phi = tanh(o s).
+        "auto": "lstm" with rolling origins, else "evolino".
     gate_bias : tuple of 3 floats, default=(0.0, 0.0, 0.0)
         Constant biases of the input, forget and output gates.
-    weight_range : float, default=0.5
-        Initial weights are uniform in [-weight_range, weight_range].
-    n_generations : int, default=50
-        Generations of ``subpopulation_size * n_trials`` networks each.
-    subpopulation_size : int, default=40
-        Chromosomes in the subpopulation of each cell.
-    n_trials : int, default=5
-        Networks per generation that each chromosome takes part in.
+    weight_range : float or "auto", default="auto"
+        Initial weights are uniform in [-weight_range, weight_range]. With rolling origins this is the largest range:
+        that of a cell is drawn between a thirtieth of it and itself.
+        "auto": 1 with rolling origins, else 0.5.
+    n_generations : int or "auto", default="auto"
+        Generations of ``subpopulation_size * n_trials`` networks each. "auto": 50.
+    subpopulation_size : int or "auto", default="auto"
+        Chromosomes in the subpopulation of each cell. "auto": 40.
+    n_trials : int or "auto", default="auto"
+        Networks per generation that each chromosome takes part in. "auto": 5.
     mutation_scale : float, default=0.01
         Scale of the Cauchy noise, half of which lies within +- this value (the paper's alpha).
     burst_patience : int or None, default=5
@@ -86,15 +101,18 @@ class EvokeForecaster(SeriesEstimator):
     objective : {"squared", "hinge", "count"}, default="squared"
         Error of a prediction: its square, its absolute value beyond `epsilon`, or whether it is off by more than
         `epsilon`; summed over outputs and steps.
-    readout : {"svm", "lssvm", "pinv"}, default="lssvm"
-        Support vector regression, least-squares support vector machines, or linear weights by the pseudoinverse, one
-        for each output.
+    readout : {"ridge", "svm", "lssvm", "pinv"} or "auto", default="auto"
+        Linear weights by ridge regression, which goes with rolling origins; support vector regression, least-squares
+        support vector machines, or linear weights by the pseudoinverse, one for each output.
+        "auto": "ridge" with rolling origins, else "lssvm".
     kernel : {"rbf", "linear", "poly"}, default="rbf"
-    gamma : float, default=0.25
+    gamma : float or "auto", default="auto"
         Kernel width, ``exp(-gamma * |x - y|**2)``. The paper's "standard deviation 2.0" means 1/4 in its SVM software.
-    C : float, default=1e8
-        Capacity: the price of a squared error with ``readout="lssvm"``, which the default is meant for; of an error
-        beyond `epsilon` with ``readout="svm"``. Noise-free series gain from more (1e12), noisy ones from less.
+        "auto": 0.25.
+    C : float or "auto", default="auto"
+        Capacity: the price of a squared error with ``readout="lssvm"``; of an error beyond `epsilon` with
+        ``readout="svm"``. Noise-free series gain from more (1e12), noisy ones from less.
+        "auto": with rolling origins the best of nine from 0.01 to 1e11, else 1e8.
     epsilon : float, default=0.001
         Errors that support vector regression and the objectives "hinge" and "count" leave free.
     tol : float, default=0.001
@@ -105,9 +123,10 @@ class EvokeForecaster(SeriesEstimator):
         Steps at the beginning of every series that count neither in training nor in the fitness.
     feedback_scale : float, default=0.3
         Factor of the values that are fed back into the network.
-    validation : "half" or float, default="half"
-        The part held out for the fitness: the second half of the steps after the washout (of the series, if there are
-        several), or the last fraction of them. Not used where `fit` is given ``y_val``.
+    validation : {"rolling", "half"}, float or "auto", default="auto"
+        "rolling": free runs from rolling origins, see above. "half" or a float: the part held out for the fitness, the
+        second half of the steps after the washout (of the series, if there are several), or the last fraction of them;
+        not used where `fit` is given ``y_val``.
     validation_mode : {"teacher", "free"}, default="teacher"
         How networks are judged on the held-out part. "teacher": by their errors one step ahead, while they read the
         true values (paper, section 3.2). "free": by the errors of a run on their own output, which starts where the
@@ -119,20 +138,35 @@ class EvokeForecaster(SeriesEstimator):
         The result does not depend on it.
     callbacks : list or None, default=None
         Objects of `evoke.callbacks` (progress, early stopping, checkpoints, a log), and functions ``(record, esp)``
-        that are called after every generation; a true result ends the run.
+        that are called after every generation; a true result ends the run. Rolling origins have no generations.
     warm_start : bool, default=False
         Whether `fit` continues from the population of the last fit, for `n_generations` more. On the same data two
         fits give the same bits as one of that many generations. The data may differ, and then the best network so far
         is evaluated again; the parameters of the evolution and the number of features may not.
     verbose : int, default=0
-        1 prints a line per generation to stderr. For a progress bar see `evoke.callbacks.Progress`.
+        1 prints a line per generation to stderr, or per transformation with rolling origins. For a progress bar see `evoke.callbacks.Progress`.
     refit : bool, default=False
         Whether the readout of the best network is trained once more at the end (after an interrupt too), this time on
         all the data, the part that `validation` holds out included. The network, `best_fitness_` and `history_` stay as
         they are. What `fit` is given as ``X_val, y_val`` stays held out, so there is nothing to train on again.
+    season : int or None, default=None
+        Steps of a season: 12 for months. None: there is none. For ``validation="rolling"``, like all that follow.
+    difference : tuple of int or "auto", default="auto"
+        Differences of the series are learned: at these lags, one after the other; ``()`` is none. They are undone in
+        the forecast. "auto": ``()``, ``(1,)``, and with a season ``(season,)`` and ``(season, 1)``, weighted by their
+        errors.
+    log : bool or "auto", default="auto"
+        Whether the logarithm is learned; it is undone in the forecast. "auto": without it, and where all values are
+        above 0 with it too, weighted by their errors.
+    n_networks : int or "auto", default="auto"
+        Random networks, a multiple of 4: each readout reads 4 of them. "auto": 40 with rolling origins, else 1.
+    scale : "standard", None or "auto", default="auto"
+        "standard": series, external inputs and features have a mean of 0 and a deviation of 1 inside. "auto": that,
+        with rolling origins; else None.
     max_seconds : float or None, default=None
         Seconds after which the evolution ends, before its next generation; the first one of a `fit` is completed all
-        the same, and the readout trained. None: no limit.
+        the same, and the readout trained. With rolling origins the transformations that are left are not tried. None:
+        no limit.
 
     Attributes
     ----------
@@ -144,8 +178,11 @@ class EvokeForecaster(SeriesEstimator):
         Names of the columns of X; only where it was a data frame, or a list of them, with names that are text.
     genome_ : ndarray of shape (n_cells, 4 * (`n_features_in_` + `n_outputs_` + n_cells))
         Weights of the best network. A row is a cell: [z | input | forget | output] x [inputs, outputs fed back, cells].
+        With rolling origins those of all networks, (n_networks, n_cells, 4 * (n_inputs + n_cells)), whose inputs are
+        the values 1 step (and a season) before, those of X, and a constant.
     readout_ : FittedReadout
-        The readout trained on its activations: support vectors, weights, intercepts and duality gaps.
+        The readout trained on its activations: support vectors, weights, intercepts and duality gaps. This and what
+        follows is there after an evolution only.
     history_ : list of dict
         One record per generation.
     best_fitness_ : float
@@ -153,12 +190,20 @@ class EvokeForecaster(SeriesEstimator):
     n_evaluations_ : int
         Networks evaluated.
 
+    References
+    ----------
+    .. [1] L. J. Tashman, "Out-of-sample tests of forecasting accuracy: an analysis and review", International Journal
+       of Forecasting 16 (2000), 437-450.
+    .. [2] S. Makridakis and R. L. Winkler, "Averages of forecasts: some empirical results", Management Science 29
+       (1983), 987-996.
+
     Examples
     --------
     >>> from evoke import EvokeForecaster, tasks
-    >>> y = tasks.superimposed_sines(2, 300)
-    >>> model = EvokeForecaster(washout=50, n_generations=5, random_state=0).fit(y)
-    >>> model.generate(10).shape
+    >>> y = tasks.superimposed_sines(2, 200)
+    >>> model = EvokeForecaster(n_networks=8, random_state=0).fit(y)
+    >>> values, lower, upper = model.generate(10, return_interval=0.9)
+    >>> values.shape
     (10,)
     """
 
@@ -247,13 +292,14 @@ class EvokeForecaster(SeriesEstimator):
     # ------------------------------------------------------------------ fitting
 
     def fit(self, y, X=None, y_val=None, X_val=None, sample_weight=None, sample_weight_val=None):
-        """Evolve a network and train its readout.
+        """Train readouts of random networks, or evolve a network and train its readout.
 
         Parameters
         ----------
         y : (T,) or (T, n_outputs) array, Series or data frame, or list of such
             One series, or several that may differ in length. The index of a pandas object must rise; forecasts go on
-            with it.
+            with it. With rolling origins these are in the last series; the others are learned from as a whole, each in
+            its own unit.
         X : (T, n_features) array or data frame, or list of such, optional
             External inputs: one row for every step of y, with the same index if both have one.
         y_val, X_val : optional
@@ -275,12 +321,14 @@ class EvokeForecaster(SeriesEstimator):
             that differ; an index that falls or repeats, or differs between X and y; weights that are negative, or zero
             for all that is trained on or held out.
         KeyboardInterrupt
-            On Ctrl-C. The best network so far is kept: the estimator is fitted if a generation was completed.
+            On Ctrl-C. The best network so far is kept: the estimator is fitted if a generation was completed. With
+            rolling origins it stays as it was.
 
         Warns
         -----
         UserWarning
-            The times of a series have a gap; the first is named.
+            The times of a series have a gap; the first is named. The series is too short for networks: about 60 steps
+            are needed, and what a season adds.
         """
         settled = self._settled(self._is_rolling(y_val, sample_weight))
         settled._check_settled()
@@ -419,10 +467,14 @@ class EvokeForecaster(SeriesEstimator):
         X : (n_steps, n_features) array, or with `context` (T + n_steps, n_features), optional
             External inputs, where the model was trained with some: those of the context and of the steps generated.
             If X and the series that is continued have an index, that of X must be the one that goes on after it.
+        return_interval : float, optional
+            The share of the values to come that the intervals are to hold, 0.9 for instance; for a model with
+            ``validation="rolling"``. Their width comes from the errors of the forecasts from the rolling origins.
 
         Returns
         -------
         ndarray of shape (n_steps,) or (n_steps, n_outputs), Series or data frame
+            With `return_interval` three of them: the values, and the lower and upper ends of the intervals.
             As y in `fit`. Where the series that is continued is a pandas object, so is what is returned: with its name
             or columns, and with the labels and the time zone that follow in its index. The model keeps no state: the
             same call gives the same values.
@@ -440,6 +492,7 @@ class EvokeForecaster(SeriesEstimator):
         -----
         UserWarning
             The index cannot go on, as its steps are not regular times or numbers: what is returned is numbered from 0.
+            The forecast leaves the range of the data by more than that range.
         """
         model = self._fitted_model()
         n_steps = check_integer("n_steps", n_steps, 0, MOST_STEPS)
@@ -500,11 +553,14 @@ class EvokeForecaster(SeriesEstimator):
             Steps ahead, each at least 1; 3 means the third value after the end, and only that one.
         X : (max(fh), n_features) array, optional
             External inputs of the steps up to the furthest.
+        return_interval : float, optional
+            As in `generate`.
 
         Returns
         -------
         ndarray of shape (n,) or (n, n_outputs), Series or data frame
-            A value for each element of `fh`, in its order; of the kind that `generate` returns.
+            A value for each element of `fh`, in its order; of the kind that `generate` returns, with `return_interval`
+            three of them.
         """
         check_is_fitted(self)
         if is_sequence(fh) and len(fh) > 0:
@@ -525,6 +581,11 @@ class EvokeForecaster(SeriesEstimator):
         -------
         SeriesStream
             Reads value by value.
+
+        Raises
+        ------
+        ValueError
+            The model has ``validation="rolling"``: its `generate` takes what is known as ``context``.
         """
         return SeriesStream(self._fitted_model())
 
