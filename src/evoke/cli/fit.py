@@ -159,7 +159,8 @@ class _Resumption:
 
 def _summary(model: Any, table: Table, columns: Columns, groups: RowGroups) -> str:
     if not hasattr(model, "history_"):
-        return f"{_learned(model, table, columns, groups)}{len(model.fitted_.networks)} networks, none of them evolved\n"
+        n = len(model.fitted_.networks)
+        return f"{_learned(model, table, columns, groups)}{n} networks, none of them evolved\n"
     best = min(model.history_, key=lambda record: record["generation_best"])
     return (
         f"{_learned(model, table, columns, groups)}"

@@ -197,7 +197,7 @@ class NetworkCandidate:
         return one._run(reader, y, read, [n], external[None, n:], n_steps)[:, 0]
 
     def one_step(self, reader: Reader, y: FloatArray, external: FloatArray, best: NDArray[np.intp]) -> FloatArray:
-        """Predictions of every value from the true ones before it, by the best capacity of each output; NaN at first."""
+        """Predictions of every value from the true ones before it, by the best capacity of each output."""
         read = self.follow(reader, y, external)
         F = (read.features - self.centre[:, None]) * self.inverse[:, None]
         outputs = np.arange(len(best))
@@ -227,12 +227,14 @@ class NetworkCandidate:
             for m in range(n_readouts):
                 lagged = [run[m, :, :, now - lag] for lag in reader.lags]
                 inputs = np.concatenate([*lagged, external[:, :, t]], axis=2).reshape(n_runs, -1)
+                inputs = np.ascontiguousarray(inputs)
                 for g in range(joined):
                     k = m * joined + g
                     phi, states[k] = lstm.sequences(networks[k], inputs, offsets, states[k])
                     features[m, :, :, g * n_cells : (g + 1) * n_cells] = phi.reshape(n_origins, n_capacities, n_cells)
             own = [run[..., now - lag, :] for lag in reader.readout_lags]
-            beside = np.broadcast_to(external[None, :, :, t, :-1], (n_readouts, *external.shape[:2], external.shape[3] - 1))
+            beside = external[:, :, t, :-1]
+            beside = np.broadcast_to(beside, (n_readouts, *beside.shape))
             features[..., n_phi:] = np.concatenate([*own, beside], axis=-1)
             for q in range(n_outputs):
                 said = np.einsum("mrcp,mrcp->mrc", features, coef[q]) + intercept[..., q]
@@ -264,7 +266,7 @@ def ridge_path(F: FloatArray, v: FloatArray, ends: list[int]) -> tuple[FloatArra
     rows = np.concatenate([one, F, np.broadcast_to(v, (n_readouts, *v.shape))], axis=2)
     R, done, factors = rows[:, :0], 0, []
     for end in ends:
-        R = np.linalg.qr(np.concatenate([R, rows[:, done:end]], axis=1), mode="r")
+        R = np.asarray(np.linalg.qr(np.concatenate([R, rows[:, done:end]], axis=1), mode="r"))
         done = end
         factors.append(np.zeros((n_readouts, rows.shape[2], rows.shape[2])))
         factors[-1][:, : R.shape[1]] = R

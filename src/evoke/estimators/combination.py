@@ -17,6 +17,7 @@ _SHARPNESS = 8  # weight of a candidate: (least error / its error) ** sharpness
 _WINDOW = 0.25  # errors count at a step that are this share of the judged steps before or after it
 _WIDEN = 1.2  # of intervals: for the choice by the same errors
 _TINY = 1e-300
+_ROUNDING = 1e-9  # of values, by which a constant series may be left
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,7 +54,9 @@ class Combination:
         e[:, judged:] = e[:, judged - 1 : judged]
         return np.where(self.sound[k][:, None], e, np.inf)
 
-    def weights(self, n_steps: int, usable: list[NDArray[np.bool_]] | None = None) -> tuple[FloatArray, list[NDArray[np.intp]]]:
+    def weights(
+        self, n_steps: int, usable: list[NDArray[np.bool_]] | None = None
+    ) -> tuple[FloatArray, list[NDArray[np.intp]]]:
         """Weights (n_candidates, n_steps, n_outputs), and the best capacity (n_steps, n_outputs) of each candidate.
 
         Where `usable` (n_capacities, n_steps, n_outputs) is false, a capacity of a candidate has no part in it.
@@ -80,7 +83,7 @@ class Combination:
 
 
 def _inside(paths: FloatArray, low: FloatArray, high: FloatArray) -> NDArray[np.bool_]:
-    reach = LEAVES * (high - low)
+    reach = LEAVES * (high - low) + _ROUNDING * np.maximum(np.abs(low), np.abs(high))
     return (low - reach <= paths) & (paths <= high + reach)
 
 

@@ -59,12 +59,13 @@ class EvokeForecaster(SeriesEstimator):
     By default (``validation="rolling"``) many random networks read the series, ridge readouts read the networks, and
     what each of them is worth is measured by free runs from 24 rolling origins [1]_, over two seasons or 24 steps. This
     is done for the series as it is, for its differences and seasonal differences, and where all values are positive for
-    the logarithm of each. The forecast is the mean of these forecasts and those of naive methods (last value, mean, last
-    season), weighted at each step by the eighth power of the inverse error [2]_. The unit of the series plays no part.
+    the logarithm of each. The forecast is the mean of these forecasts and those of naive methods (last value, mean,
+    last season), weighted at each step by the eighth power of the inverse error [2]_. The unit of the series plays no
+    part.
 
-    With ``validation="half"`` one network is evolved by Enforced SubPopulations instead (paper, section 3.2). The inputs
-    of step t are ``[X(t) | feedback_scale * y(t - 1)]`` with y(-1) = 0, the target is y(t): the paper's backprojection.
-    In training the true y is fed back (teacher forcing), in `generate` the network's own output.
+    With ``validation="half"`` one network is evolved by Enforced SubPopulations instead (paper, section 3.2). The
+    inputs of step t are ``[X(t) | feedback_scale * y(t - 1)]`` with y(-1) = 0, the target is y(t): the paper's
+    backprojection. In training the true y is fed back (teacher forcing), in `generate` the network's own output.
 
     ``validation="auto"`` is ``"rolling"``, unless a parameter that belongs to the evolution is stated (one that is not
     listed under "Rolling origins" in the user guide), or `fit` is given ``y_val`` or ``sample_weight``: then it is
@@ -144,7 +145,8 @@ class EvokeForecaster(SeriesEstimator):
         fits give the same bits as one of that many generations. The data may differ, and then the best network so far
         is evaluated again; the parameters of the evolution and the number of features may not.
     verbose : int, default=0
-        1 prints a line per generation to stderr, or per transformation with rolling origins. For a progress bar see `evoke.callbacks.Progress`.
+        1 prints a line per generation to stderr, or per transformation with rolling origins. For a progress bar see
+        `evoke.callbacks.Progress`.
     refit : bool, default=False
         Whether the readout of the best network is trained once more at the end (after an interrupt too), this time on
         all the data, the part that `validation` holds out included. The network, `best_fitness_` and `history_` stay as
@@ -355,7 +357,8 @@ class EvokeForecaster(SeriesEstimator):
         """Draw networks, and judge their free runs from rolling origins."""
         settings = RollingSettings(
             n_cells=int(self.n_cells), cell=str(self.cell), weight_range=float(self.weight_range),
-            n_networks=int(self.n_networks), season=self.season, difference=self.difference, log=self.log,
+            n_networks=int(self.n_networks), season=self.season, log=self.log,
+            difference=self.difference if is_text(self.difference, "auto") else tuple(map(int, self.difference)),
             entropy=entropy_of(self.random_state), max_seconds=self.max_seconds, verbose=bool(self.verbose),
         )  # fmt: skip
         self.fitted_ = RollingModel.fit(settings, *self._read(y, X))
@@ -392,7 +395,7 @@ class EvokeForecaster(SeriesEstimator):
     # ------------------------------------------------------------------ parameters
 
     def _is_rolling(self, y_val=None, sample_weight=None) -> bool:
-        """Whether free runs from rolling origins judge random networks: by default, unless the evolution is spoken of."""
+        """Whether free runs from rolling origins judge random networks: unless the evolution is spoken of."""
         if not is_text(self.validation, "auto"):
             return is_text(self.validation, "rolling")
         return y_val is None and sample_weight is None and not self._stated()
@@ -420,7 +423,8 @@ class EvokeForecaster(SeriesEstimator):
         if not is_text(self.validation, "rolling"):
             needs_it = {
                 "season": self.season is not None, "difference": not is_text(self.difference, "auto"),
-                "log": not is_text(self.log, "auto"), "n_networks": self.n_networks > 1, "scale": self.scale is not None,
+                "log": not is_text(self.log, "auto"), "n_networks": self.n_networks > 1,
+                "scale": self.scale is not None,
             }  # fmt: skip
             for name, needs in needs_it.items():
                 if needs:
@@ -516,7 +520,7 @@ class EvokeForecaster(SeriesEstimator):
 
     @staticmethod
     def _known(model, n_steps: int, context, X) -> tuple[FloatArray | None, FloatArray, SeriesIndex | None]:
-        """The series to be continued, None for that of `fit`, with the external inputs and the index that go with it."""
+        """The series to be continued, None for that of `fit`, with its external inputs and its index."""
         if context is None:
             index = model.index
             external = model.read_external(

@@ -7,6 +7,7 @@ import time
 import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -32,9 +33,9 @@ N_JOINED = 4  # networks that give their activations to one readout
 _N_ORIGINS = 24  # rolling origins
 _HORIZON = 24  # of a series without a season, that free runs are judged over; else two seasons
 _LEAST_BEFORE = 20  # transformed values before the first origin
+_ROUNDING = 1e-9  # of values, by which a constant series may be left
 _GATE_BIAS = (0.0, 0.0, 0.0)  # each network has a constant input
 _MOST_NUMBERS = 2**28  # in the networks: 2 GiB
-_FAR = 1.0  # ranges of the data beyond it, from which a forecast is warned of
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -62,7 +63,8 @@ class RollingSettings:
         lags: list[tuple[int, ...]] = [(), (1,)]
         if self.n_season > 1:
             lags += [(self.n_season,), (self.n_season, 1)]
-        return [Transformation(log, d) for log in logs for d in (lags if self.difference == "auto" else [self.difference])]
+        tried = lags if self.difference == "auto" else [self.difference]
+        return [Transformation(log, lags) for log in logs for lags in tried]
 
     @property
     def n_season(self) -> int:
@@ -128,7 +130,7 @@ class RollingModel(ReadsSeries):
         preparation = Preparation.of(_external(external), differences=False, scaled=True)
         prepared = preparation.apply(_external(external)).rows
         scaled = np.ldexp(given.rows, -exponent)
-        parts = [(scaled[a:b], prepared[a:b]) for a, b in zip(given.offsets[:-1], given.offsets[1:], strict=True)]
+        parts = [(scaled[a:b], prepared[a:b]) for a, b in pairwise(given.offsets.tolist())]
         y = parts[-1][0]
 
         season = settings.n_season
@@ -144,7 +146,8 @@ class RollingModel(ReadsSeries):
         if shape[0] * shape[1] > _MOST_NUMBERS:
             raise ValueError(f"n_cells={settings.n_cells} makes networks of more than {_MOST_NUMBERS} numbers in all")
         genome = draw(np.random.default_rng(settings.entropy), shape).reshape(settings.n_networks, settings.n_cells, -1)
-        reader = Reader(Network(genome, settings.cell, _GATE_BIAS), min(N_JOINED, settings.n_networks), lags, readout_lags)
+        network = Network(genome, settings.cell, _GATE_BIAS)
+        reader = Reader(network, min(N_JOINED, settings.n_networks), lags, readout_lags)
 
         candidates, paths = [], []
         for transformation in settings.transformations(given.rows):
@@ -221,11 +224,11 @@ class RollingModel(ReadsSeries):
         ]
         naive = naive_paths(y, [len(y)], self.season, n_steps, seasonal=self.season > 1)
         values = self.combination.combine([*paths, *(path[:, 0] for path in naive)], low, high)
-        far = np.maximum(low - values, values - high) > _FAR * (high - low)
+        far = np.maximum(low - values, values - high) > high - low + _ROUNDING * np.maximum(np.abs(low), np.abs(high))
         if far.any():
             step = int(np.argmax(far.any(axis=1)))
             warnings.warn(
-                f"the forecast leaves the range of the data by more than {_FAR:g} times that range, from step {step} on",
+                f"the forecast leaves the range of the data by more than that range, from step {step} on",
                 stacklevel=3,
             )
         widths = np.zeros_like(values)
@@ -239,7 +242,7 @@ class RollingModel(ReadsSeries):
         """Predictions (n_rows, n_outputs) of every value from the true ones before it."""
         inputs = self.preparation.apply(_external(external)).rows
         rows, offsets = np.ldexp(series.sequences.rows, -self.exponent), series.sequences.offsets
-        parts = [self._one_step(rows[a:b], inputs[a:b]) for a, b in zip(offsets[:-1], offsets[1:], strict=True)]
+        parts = [self._one_step(rows[a:b], inputs[a:b]) for a, b in pairwise(offsets.tolist())]
         return np.ldexp(np.concatenate(parts), self.exponent)
 
     def _one_step(self, y: FloatArray, inputs: FloatArray) -> FloatArray:
@@ -268,7 +271,7 @@ class RollingModel(ReadsSeries):
         inputs = self.preparation.apply(_external(external)).rows
         rows, offsets = np.ldexp(series.sequences.rows, -self.exponent), series.sequences.offsets
         found = []
-        for i, (a, b) in enumerate(zip(offsets[:-1], offsets[1:], strict=True)):
+        for i, (a, b) in enumerate(pairwise(offsets.tolist())):
             candidate = list(self._candidates_for(rows[a:b]))[k]
             if candidate is None:
                 raise ValueError(f"series {i} of y is too short, or not positive, for the transformation of the model")
@@ -326,7 +329,8 @@ class RollingModel(ReadsSeries):
         features = Features(
             estimator, check_integer("n_features_in_", state["n_features_in_"], 0), state.get("feature_names_in_")
         )
-        reader = Reader(Network(state["genome_"], state["_cell"], _GATE_BIAS), own["n_joined"], own["lags"], own["readout_lags"])
+        network = Network(state["genome_"], state["_cell"], _GATE_BIAS)
+        reader = Reader(network, own["n_joined"], own["lags"], own["readout_lags"])
         return {
             "features": features, "flat": state["_flat"], "index": state.get("_index"), "season": own["season"],
             "n_series": own["n_series"], "exponent": own["exponent"],
@@ -362,7 +366,8 @@ class RollingModel(ReadsSeries):
         check_values("input_inverse", self.preparation.inverse, (n_external,))
         check_values("y", self.end[0], (None, q))
         check_values("external", self.end[1], (len(self.end[0]), n_external + 1))
-        m, c, p = reader.n_readouts, len(CAPACITIES), reader.n_joined * n_cells + len(reader.readout_lags) * q + n_external
+        m, c = reader.n_readouts, len(CAPACITIES)
+        p = reader.n_joined * n_cells + len(reader.readout_lags) * q + n_external
         shapes = {
             "centre": (m, p), "inverse": (m, p), "coef": (m, c, p, q), "intercept": (m, c, q), "low": (q,), "high": (q,)
         }  # fmt: skip

@@ -73,6 +73,6 @@ class Transformation:
         return self.unlevel(paths)
 
     def undo_one_step(self, y: FloatArray, transformed: FloatArray) -> FloatArray:
-        """Values (..., T, n_outputs) of y for transformed ones, each from the true values before it; NaN till `start`."""
+        """Values (..., T, n_outputs) of y for transformed ones, each from the true values before it."""
         stages = self.stages(y)
         return self.unlevel(transformed + (stages[0] - stages[-1]))
