@@ -40,6 +40,8 @@ _KINDS = {
     "forecast": estimators.EvokeForecaster,
 }
 
+_DRAWN_STEPS = 24  # of the forecast of a model without generations
+
 
 def fit_model(
     data: Path, out: Path, *, target: tuple[str, ...], sequence: str | None, time: str | None,
@@ -179,6 +181,9 @@ def _learned(model: Any, table: Table, columns: Columns, groups: RowGroups) -> s
 
 
 def _draw(model: Any, path: Path) -> None:
-    from evoke.plot import HistoryDisplay
+    from evoke.plot import ContinuationDisplay, HistoryDisplay
 
-    draw(lambda figure: HistoryDisplay.from_estimator(model, ax=figure), path)
+    if hasattr(model, "history_"):
+        draw(lambda figure: HistoryDisplay.from_estimator(model, ax=figure), path)
+    else:  # without generations
+        draw(lambda figure: ContinuationDisplay.from_estimator(model, _DRAWN_STEPS, axes=figure), path)

@@ -61,7 +61,7 @@ class EvokeForecaster(SeriesEstimator):
     is done for the series as it is, for its differences and seasonal differences, and where all values are positive for
     the logarithm of each. The forecast is the mean of these forecasts and those of naive methods (last value, mean,
     last season), weighted at each step by the eighth power of the inverse error [2]_. The unit of the series plays no
-    part.
+    part. There are no generations, so callbacks are not called; `verbose` prints a line per transformation.
 
     With ``validation="half"`` one network is evolved by Enforced SubPopulations instead (paper, section 3.2). The
     inputs of step t are ``[X(t) | feedback_scale * y(t - 1)]`` with y(-1) = 0, the target is y(t): the paper's
@@ -74,7 +74,7 @@ class EvokeForecaster(SeriesEstimator):
     Parameters
     ----------
     n_cells : int or "auto", default="auto"
-        Memory cells H of a network.
+        Memory cells H.
         "auto": 8 with rolling origins, else 10.
     cell : {"lstm", "evolino"} or "auto", default="auto"
         ``"lstm"``: s = i tanh(z) + f s, phi = o tanh(s). ``"evolino"``: s = i z + f s, phi = tanh(o s).
@@ -82,15 +82,18 @@ class EvokeForecaster(SeriesEstimator):
     gate_bias : tuple of 3 floats, default=(0.0, 0.0, 0.0)
         Constant biases of the input, forget and output gates.
     weight_range : float or "auto", default="auto"
-        Initial weights are uniform in [-weight_range, weight_range]. With rolling origins this is the largest range:
-        that of a cell is drawn between a thirtieth of it and itself.
-        "auto": 1 with rolling origins, else 0.5.
+        Initial weights are uniform in [-weight_range, weight_range].
+        "auto": 1 with rolling origins, else 0.5. With rolling origins it is the largest range: that of a cell is drawn
+        between a thirtieth of it and itself.
     n_generations : int or "auto", default="auto"
-        Generations of ``subpopulation_size * n_trials`` networks each. "auto": 50.
+        Generations of ``subpopulation_size * n_trials`` networks each.
+        "auto": 50.
     subpopulation_size : int or "auto", default="auto"
-        Chromosomes in the subpopulation of each cell. "auto": 40.
+        Chromosomes in the subpopulation of each cell.
+        "auto": 40.
     n_trials : int or "auto", default="auto"
-        Networks per generation that each chromosome takes part in. "auto": 5.
+        Networks per generation that each chromosome takes part in.
+        "auto": 5.
     mutation_scale : float, default=0.01
         Scale of the Cauchy noise, half of which lies within +- this value (the paper's alpha).
     burst_patience : int or None, default=5
@@ -139,14 +142,13 @@ class EvokeForecaster(SeriesEstimator):
         The result does not depend on it.
     callbacks : list or None, default=None
         Objects of `evoke.callbacks` (progress, early stopping, checkpoints, a log), and functions ``(record, esp)``
-        that are called after every generation; a true result ends the run. Rolling origins have no generations.
+        that are called after every generation; a true result ends the run.
     warm_start : bool, default=False
         Whether `fit` continues from the population of the last fit, for `n_generations` more. On the same data two
         fits give the same bits as one of that many generations. The data may differ, and then the best network so far
         is evaluated again; the parameters of the evolution and the number of features may not.
     verbose : int, default=0
-        1 prints a line per generation to stderr, or per transformation with rolling origins. For a progress bar see
-        `evoke.callbacks.Progress`.
+        1 prints a line per generation to stderr. For a progress bar see `evoke.callbacks.Progress`.
     refit : bool, default=False
         Whether the readout of the best network is trained once more at the end (after an interrupt too), this time on
         all the data, the part that `validation` holds out included. The network, `best_fitness_` and `history_` stay as
