@@ -1,4 +1,4 @@
-"""Forecasts of one series by many random LSTM networks, in plain NumPy: what `validation="rolling"` is measured against.
+"""Forecasts of one series by many random LSTM networks, in plain NumPy: what rolling origins are measured against.
 
 Joined networks read their own output; ridge readouts are judged by free runs from rolling origins, for every
 transformation of the series and every capacity; the forecast is a mean of the transformations' forecasts, weighted by
@@ -81,7 +81,7 @@ class Transformation:
 
     def undo(self, y, origin, paths):
         """Values of y for paths (..., h) from `origin` on, given y before it."""
-        for lag, before in zip(self.lags[::-1], self.stages(y)[-2::-1]):
+        for lag, before in zip(self.lags[::-1], self.stages(y)[-2::-1], strict=True):
             out = np.empty_like(paths)
             for t in range(paths.shape[-1]):
                 out[..., t] = paths[..., t] + (out[..., t - lag] if t >= lag else before[origin - lag + t])

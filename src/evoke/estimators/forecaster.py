@@ -334,8 +334,7 @@ class EvokeForecaster(SeriesEstimator):
             The times of a series have a gap; the first is named. The series is too short for networks: about 60 steps
             are needed, and what a season adds.
         """
-        settled = self._settled(self._is_rolling(y_val, sample_weight))
-        settled._check_settled()
+        settled = self._settled_for(self._is_rolling(y_val, sample_weight))
         with self._fitting(settled):
             if is_text(settled.validation, "rolling"):
                 for name, value in (("y_val", y_val), ("sample_weight", sample_weight)):
@@ -410,7 +409,18 @@ class EvokeForecaster(SeriesEstimator):
         return [name for name in stated if name != "readout" or not is_text(self.readout, "ridge")]
 
     def _check_parameters(self) -> None:
-        self._settled(self._is_rolling())._check_settled()
+        self._settled_for(self._is_rolling())
+
+    def _settled_for(self, rolling: bool) -> Any:
+        """A copy with what "auto" stands for, which is checked."""
+        settled = self._settled(rolling)
+        settled._check_settled()
+        if rolling and (stated := self._stated()):
+            raise ParameterError(
+                f"{stated[0]}={shown(getattr(self, stated[0]))} must come with validation='half' or a number, "
+                "got 'rolling'"
+            )
+        return settled
 
     def _check_settled(self) -> None:
         super()._check_parameters()
@@ -439,11 +449,6 @@ class EvokeForecaster(SeriesEstimator):
             raise refusal("scale", "be 'standard' with validation='rolling'", None)
         if self.n_networks > N_JOINED and self.n_networks % N_JOINED:
             raise refusal("n_networks", f"be a multiple of {N_JOINED}, as each readout reads so many", self.n_networks)
-        for name in self._stated():
-            if name not in self._auto or not _same(getattr(self, name), self._auto[name][1]):
-                raise ParameterError(
-                    f"{name}={shown(getattr(self, name))} must come with validation='half' or a number, got 'rolling'"
-                )
 
     def _held_out(self, y_val, X_val, series: Series | None, n_features: int, weights) -> Data | None:
         if y_val is None or series is None:
