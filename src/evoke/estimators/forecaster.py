@@ -183,10 +183,9 @@ class EvokeForecaster(SeriesEstimator):
     genome_ : ndarray of shape (n_cells, 4 * (`n_features_in_` + `n_outputs_` + n_cells))
         Weights of the best network. A row is a cell: [z | input | forget | output] x [inputs, outputs fed back, cells].
         With rolling origins those of all networks, (n_networks, n_cells, 4 * (n_inputs + n_cells)), whose inputs are
-        the values 1 step (and a season) before, those of X, and a constant.
+        the values 1 step (and a season) before, those of X, and a constant. What follows is then not there.
     readout_ : FittedReadout
-        The readout trained on its activations: support vectors, weights, intercepts and duality gaps. This and what
-        follows is there after an evolution only.
+        The readout trained on its activations: support vectors, weights, intercepts and duality gaps.
     history_ : list of dict
         One record per generation.
     best_fitness_ : float
