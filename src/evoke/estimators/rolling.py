@@ -127,7 +127,7 @@ class RollingModel(ReadsSeries):
         if n_steps < 2:
             raise ValueError(f"y has n_samples={n_steps} step: validation='rolling' takes at least 2")
         exponent = np.frexp(np.abs(given.rows).max(axis=0))[1].astype(np.int64)
-        preparation = Preparation.of(_external(external), differences=False, scaled=True)
+        preparation = Preparation.of(_external(external), lags=(), scaled=True)
         prepared = preparation.apply(_external(external)).rows
         scaled = np.ldexp(given.rows, -exponent)
         parts = [(scaled[a:b], prepared[a:b]) for a, b in pairwise(given.offsets.tolist())]
@@ -334,7 +334,7 @@ class RollingModel(ReadsSeries):
         return {
             "features": features, "flat": state["_flat"], "index": state.get("_index"), "season": own["season"],
             "n_series": own["n_series"], "exponent": own["exponent"],
-            "preparation": Preparation(False, own["input_mean"], own["input_inverse"]), "reader": reader,
+            "preparation": Preparation((), own["input_mean"], own["input_inverse"]), "reader": reader,
             "candidates": tuple(candidates), "combination": Combination(own["errors"], own["sound"]),
             "intervals": Intervals(own["growth"], own["ratios"], own["n_apart"]), "end": (own["y"], own["external"]),
         }  # fmt: skip
