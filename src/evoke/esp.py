@@ -28,7 +28,7 @@ _MOST_GENERATIONS = 2**62
 _INITIAL, _ASSEMBLY, _MUTATION, _BURST = range(4)
 
 
-def _check_entropy(random_state):
+def entropy_of(random_state):
     """The integer from which every stream of a run is derived."""
     if random_state is None:
         return SeedSequence().entropy
@@ -185,7 +185,7 @@ class ESP:
         self.weight_range = _for_each(_check_scales("weight_range", weight_range, n), n)
         self.n_best = check_integer("n_best", n_best, 1)
 
-        self._entropy = _check_entropy(random_state)
+        self._entropy = entropy_of(random_state)
         self.n_networks = self.subpopulation_size * self.n_trials
         self.generation = 0
         self.stagnation = 0

@@ -89,6 +89,19 @@ def test_a_series_is_continued(here, series, tmp_path):
     np.testing.assert_array_equal(floats(found["y"]), expected.predict_one_step(y))
 
 
+def test_a_series_is_continued_by_networks_that_did_not_evolve(here, series, tmp_path):
+    out, y = tmp_path / "model.evk", tasks.superimposed_sines(2, 80)
+    done = here("fit", series, "--target", "y", "--task", "forecast", "-p", "n_networks=4", "-p", "season=6", "-o", out,
+                "--plot", tmp_path / "forecast.png")  # fmt: skip
+    assert done.returncode == 0
+    assert "4 networks, none of them evolved" in done.stdout
+    assert (tmp_path / "forecast.png").stat().st_size > 0
+    assert "season=6" in here("info", out).stdout
+    expected = EvokeForecaster(n_networks=4, season=6, random_state=0).fit(y)
+    found = table(here("generate", out, "--steps", 5).stdout)
+    np.testing.assert_array_equal(floats(found["y"]), expected.generate(5))
+
+
 def test_series_with_external_inputs(here, frame, data, tmp_path):
     out = tmp_path / "model.evk"
     done = here("fit", data, "--target", "place", "--task", "forecast", "--features", "step", "--sequence", "walk",

@@ -245,10 +245,9 @@ def test_what_needs_leave_one_out(estimator, setting):
         estimator(**setting, validation="half").fit(X, LABELS)
 
 
-@pytest.mark.parametrize("setting", [{"validation": "loo"}, {"C": "auto"}, {"gamma": "auto"}, {"readout": "ridge"}])
-def test_the_forecaster_has_no_whole_sequences(setting):
-    with pytest.raises(ParameterError, match=rf"{next(iter(setting))} must "):
-        EvokeForecaster(**setting).fit(VALUES)
+def test_the_forecaster_has_no_whole_sequences():
+    with pytest.raises(ParameterError, match="validation must "):
+        EvokeForecaster(validation="loo").fit(VALUES)
 
 
 def test_what_data_cannot_be():

@@ -97,7 +97,8 @@ FAMILIES = {
 # Entries that say different things in different classes.
 OWN = {
     "estimators": {"C", "objective", "readout", "scale", "washout", "validation", "genome_", "n_features_in_",
-                   "n_outputs_", "X", "y", "X_val", "y_val", "sample_weight", "refit", "max_seconds"},
+                   "n_outputs_", "X", "y", "X_val", "y_val", "sample_weight", "refit", "max_seconds",
+                   "n_networks"},
     "machines": {"C", "tol", "max_iter", "support_", "support_vectors_", "n_support_", "dual_coef_", "intercept_",
                  "coef_", "n_iter_", "dual_gap_", "y"},
 }  # fmt: skip

@@ -116,8 +116,8 @@ def test_a_circle_and_an_arrow_up_would_be_seen():
 # Every import path that users have.
 PUBLIC = {
     "evoke": ["ESP", "EvokeClassifier", "EvokeForecaster", "EvokeRegressor", "ModelFileError", "callbacks", "esp",
-              "estimators", "evolution", "exceptions", "inspection", "load", "lstm", "plot", "readouts", "reproduce",
-              "sequences", "show_config", "svm", "tasks"],
+              "estimators", "evolution", "exceptions", "inspection", "load", "lstm", "metrics", "plot", "readouts",
+              "reproduce", "sequences", "show_config", "svm", "tasks"],
     "evoke.callbacks": ["Checkpoint", "EarlyStopping", "HistoryLog", "Progress"],
     "evoke.esp": ["ESP"],
     "evoke.estimators": ["EvokeClassifier", "EvokeForecaster", "EvokeRegressor"],
@@ -125,6 +125,7 @@ PUBLIC = {
     "evoke.exceptions": ["ModelFileError", "SolverWarning", "WorkerLostError"],
     "evoke.inspection": ["permutation_importance"],
     "evoke.lstm": ["forward"],
+    "evoke.metrics": ["ForecastScorer", "mase"],
     "evoke.plot": ["AcceptanceDisplay", "ActivationDisplay", "ContinuationDisplay", "FreeRunDisplay",
                    "GeneralisationDisplay", "HistoryDisplay", "ImportanceDisplay", "KernelMatrixDisplay",
                    "PredictionDisplay", "picture"],

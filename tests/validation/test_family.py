@@ -128,7 +128,8 @@ OF_ANOTHER_KIND = {
         for who in ("EvokeClassifier", "EvokeRegressor")
         for name in ("readout", "gamma", "C")
     },
-    **dict.fromkeys([("EvokeForecaster", "gamma"), ("EvokeForecaster", "C")], "evolve too"),
+    **dict.fromkeys([("EvokeForecaster", "gamma"), ("EvokeForecaster", "C")], "auto and evolve too"),
+    ("EvokeForecaster", "n_networks"): "of rolling origins",
 }
 
 CASES = [(who, name, what) for who, (_, names) in TAKERS.items() for name in names for what in NONSENSE]

@@ -26,10 +26,10 @@ INT32_MAX = 2**31 - 1
 
 __all__ = [
     "INT32_MAX", "MOST", "MOST_SCALE", "check_callable", "check_callbacks", "check_choice", "check_class_weight",
-    "check_flag", "check_fraction", "check_gate_bias", "check_integer", "check_lags", "check_method", "check_n_jobs",
-    "check_not_negative", "check_number", "check_path", "check_pool", "check_positive", "check_positive_or_none",
-    "check_positive_or_text", "check_random_state", "check_real", "is_sequence", "is_text", "takes_record",
-    "to_number",
+    "check_flag", "check_flag_or_auto", "check_fraction", "check_gate_bias", "check_integer", "check_integer_or_none",
+    "check_lags", "check_lags_or_auto", "check_method", "check_n_jobs", "check_not_negative", "check_number",
+    "check_path", "check_pool", "check_positive", "check_positive_or_none", "check_positive_or_text",
+    "check_random_state", "check_real", "check_share", "is_sequence", "is_text", "takes_record", "to_number",
 ]  # fmt: skip
 
 
@@ -136,6 +136,32 @@ def check_fraction(name: str, value: Any) -> float:
     return number
 
 
+def check_share(name: str, value: Any) -> float:
+    """A number between 0 and 1."""
+    number = to_number(value)
+    if not 0 < number < 1:
+        raise refusal(name, "be a number between 0 and 1", value)
+    return number
+
+
+def check_integer_or_none(name: str, value: Any, least: int, most: int) -> None:
+    """None, or an integer from `least` to `most`."""
+    if value is None:
+        return
+    number = _to_int(value)
+    if number is None or not least <= number <= most:
+        raise refusal(name, f"be None or an integer from {least} to {most}", value)
+
+
+def check_lags_or_auto(name: str, value: Any) -> None:
+    """A tuple or list of steps back, empty for none, or "auto"."""
+    if is_text(value, "auto"):
+        return
+    lags = [_to_int(lag) for lag in value] if isinstance(value, (tuple, list)) else [None]
+    if not all(lag is not None and 1 <= lag <= INT32_MAX for lag in lags):
+        raise refusal(name, "be 'auto' or a tuple of integers of at least 1", value)
+
+
 def check_gate_bias(gate_bias: Any) -> tuple[float, ...]:
     values = tuple(map(to_number, gate_bias)) if is_sequence(gate_bias) else ()
     if len(values) != 3 or not all(map(math.isfinite, values)):
@@ -168,6 +194,12 @@ def check_flag(name: str, value: Any) -> None:
     any_integer = name == "verbose"
     if not isinstance(value, (bool, np.bool_, Integral)) or not (any_integer or value in (0, 1)):
         raise refusal(name, "be True, False or an integer" if any_integer else "be True or False", value)
+
+
+def check_flag_or_auto(name: str, value: Any) -> None:
+    """True, False or "auto"."""
+    if not is_text(value, "auto") and value is not True and value is not False:
+        raise refusal(name, "be 'auto', True or False", value)
 
 
 def check_pool(pool: Any, statistics: Iterable[str]) -> tuple[str, ...]:

@@ -40,6 +40,8 @@ _KINDS = {
     "forecast": estimators.EvokeForecaster,
 }
 
+_DRAWN_STEPS = 24  # of the forecast of a model without generations
+
 
 def fit_model(
     data: Path, out: Path, *, target: tuple[str, ...], sequence: str | None, time: str | None,
@@ -158,18 +160,30 @@ class _Resumption:
 
 
 def _summary(model: Any, table: Table, columns: Columns, groups: RowGroups) -> str:
+    if not hasattr(model, "history_"):
+        n = len(model.fitted_.networks)
+        return f"{_learned(model, table, columns, groups)}{n} networks, none of them evolved\n"
     best = min(model.history_, key=lambda record: record["generation_best"])
-    of = f" from {some(columns.features)}" if columns.features else ""
-    n = len(groups.names)
     return (
-        f"{type(model).__name__}: {some(columns.targets)}{of}; {n} sequence{'s' if n > 1 else ''}, {len(table)} rows\n"
+        f"{_learned(model, table, columns, groups)}"
         f"fitness {model.best_fitness_:.6g}: training error {best['train_error']:.6g}, "
         f"validation error {best['validation_error']:.6g}\n"
         f"{len(model.history_)} generations, {model.n_evaluations_} networks\n"
     )
 
 
-def _draw(model: Any, path: Path) -> None:
-    from evoke.plot import HistoryDisplay
+def _learned(model: Any, table: Table, columns: Columns, groups: RowGroups) -> str:
+    of = f" from {some(columns.features)}" if columns.features else ""
+    n = len(groups.names)
+    return (
+        f"{type(model).__name__}: {some(columns.targets)}{of}; {n} sequence{'s' if n > 1 else ''}, {len(table)} rows\n"
+    )
 
-    draw(lambda figure: HistoryDisplay.from_estimator(model, ax=figure), path)
+
+def _draw(model: Any, path: Path) -> None:
+    from evoke.plot import ContinuationDisplay, HistoryDisplay
+
+    if hasattr(model, "history_"):
+        draw(lambda figure: HistoryDisplay.from_estimator(model, ax=figure), path)
+    else:  # without generations
+        draw(lambda figure: ContinuationDisplay.from_estimator(model, _DRAWN_STEPS, axes=figure), path)

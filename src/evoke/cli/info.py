@@ -35,7 +35,7 @@ def _facts(model: Any, version: str) -> dict[str, Any]:
         "columns": getattr(model, "metadata_", {}).get("columns"),
         "classes": model.classes_.tolist() if hasattr(model, "classes_") else None,
     }
-    if hasattr(model, "genome_"):
+    if hasattr(model, "history_"):
         facts |= {
             "fitness": model.best_fitness_,
             "generations": len(model.history_),

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import copy
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from operator import attrgetter
 from types import MappingProxyType
 from typing import Any
@@ -112,9 +113,11 @@ class BaseEvoke(
 
     _regression = True
     _leaves_out = False  # whether it can leave out whole sequences, one by one
+    _rolls = False  # whether it can judge free runs from rolling origins
     # what "auto" stands for: where steps have targets, where sequences have
     _auto: Mapping[str, tuple[Any, Any]] = MappingProxyType({})
     _model: type[FittedModel]
+    _user: BaseEvoke  # of a copy with settled parameters: the estimator of the user
     _fitted = frozenset({
         "n_features_in_", "feature_names_in_", "genome_", "readout_", "best_fitness_", "n_evaluations_", "history_",
         "_esp", "_cell", "_gate_bias", "_washout", "_digest", "_first", "metadata_",
@@ -137,7 +140,20 @@ class BaseEvoke(
                 setattr(settled, name, values[bool(whole)])
         return settled
 
+    @contextmanager
+    def _fitting(self, settled: BaseEvoke) -> Iterator[None]:
+        """Fit a copy with settled parameters; what it has learned is ours at the end."""
+        settled._user = self
+        before = vars(self).get("fitted_")
+        try:
+            yield
+        finally:
+            if (model := vars(settled).get("fitted_")) is not before:
+                self.fitted_ = model
+                del self.n_features_in_, self.feature_names_in_  # what was noted before
+
     def _check_parameters(self):
+        rolling = self._rolls and is_text(self.validation, "rolling")
         for name in ("n_cells", "n_generations", "n_trials"):
             check_integer(name, getattr(self, name), 1)
         check_integer("subpopulation_size", self.subpopulation_size, 2)
@@ -145,7 +161,8 @@ class BaseEvoke(
         for name in ("weight_range", "mutation_scale", "tol"):
             check_positive(name, getattr(self, name))
         for name in ("gamma", "C"):
-            check_positive_or_text(name, getattr(self, name), ("auto", "evolve") if self._leaves_out else ("evolve",))
+            texts = ("auto", "evolve") if name in self._auto else ("evolve",)
+            check_positive_or_text(name, getattr(self, name), texts)
         if self._regression:
             check_not_negative("epsilon", self.epsilon)
         if self.burst_scale is not None:
@@ -155,7 +172,7 @@ class BaseEvoke(
         check_choice("cell", self.cell, lstm.CELLS)
         check_choice("credit", self.credit, ("best", "mean"))
         check_choice("objective", self.objective, loss.OBJECTIVES)
-        check_choice("readout", self.readout, READOUTS if self._leaves_out else READOUTS_OF_STEPS)
+        check_choice("readout", self.readout, READOUTS if self._leaves_out or rolling else READOUTS_OF_STEPS)
         check_choice("kernel", self.kernel, kernel.KERNELS)
         for name in self._evolved_parameters():
             if self.readout == "pinv" or (name == "gamma" and self.kernel == "linear"):
@@ -166,7 +183,7 @@ class BaseEvoke(
             check_flag(name, getattr(self, name))
         check_gate_bias(self.gate_bias)
         check_callbacks(self.callbacks)
-        if not (self._leaves_out and is_text(self.validation, "loo")):
+        if not (rolling or (self._leaves_out and is_text(self.validation, "loo"))):
             check_fraction("validation", self.validation)
         check_random_state(self.random_state)
         check_positive_or_none("max_seconds", self.max_seconds)
@@ -272,11 +289,15 @@ class BaseEvoke(
         return self._fitted_model().state() | {name: vars(self)[name] for name in own if name in vars(self)}
 
     def _restore(self, state: dict[str, Any]) -> None:
-        fields = self._model.fields(state, type(self).__name__)
-        self.fitted_ = self._model(**fields)
+        model = self._model_of(state)
+        self.fitted_ = model(**model.fields(state, type(self).__name__))
         for name in ("metadata_", "_sklearn_output_config"):
             if name in state:
                 setattr(self, name, state[name])
+
+    def _model_of(self, state: dict[str, Any]) -> Any:
+        """The class of the model of which a file holds this state."""
+        return self._model
 
     def _check_fitted(self) -> None:
         self._check_parameters()

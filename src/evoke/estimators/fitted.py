@@ -34,7 +34,7 @@ from evoke.sequences.features import Features
 from evoke.sequences.series import Series, as_external, as_series, inputs_of
 from evoke.svm._calibration import probabilities
 
-__all__ = ["ClassifierModel", "FittedModel", "RegressorModel", "SequenceModel", "SeriesModel"]
+__all__ = ["ClassifierModel", "FittedModel", "ReadsSeries", "RegressorModel", "SequenceModel", "SeriesModel"]
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -379,31 +379,27 @@ class RegressorModel(SequenceModel):
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class SeriesModel(FittedModel):
-    """A model of series: the network reads ``[X(t) | feedback_scale * y(t - 1)]``, its readout says y(t).
+class ReadsSeries:
+    """Reads series and external inputs of the kind that a model was trained with.
 
     Attributes
     ----------
+    features : Features
+        Number and names of the external inputs.
     flat : bool
         Whether the series had no axis of outputs.
-    feedback_scale : float
-    end : ndarray of shape (2, n_cells)
-        States and outputs of the cells at the end of the (last) series of `fit`.
-    last : ndarray of shape (n_outputs,)
-        The last value of that series.
     index : SeriesIndex, optional
-        How the index of that series goes on, if it was a pandas object.
+        How the index of the (last) series goes on, if it was a pandas object.
     """
 
+    features: Features
     flat: bool
-    feedback_scale: float
-    end: FloatArray
-    last: FloatArray
     index: SeriesIndex | None = None
 
     @property
-    def n_inputs(self) -> int:
-        return self.features.n + self.n_outputs
+    def n_outputs(self) -> int:
+        """Values per step."""
+        raise NotImplementedError
 
     def read(self, y: Any, name: str = "y") -> Series:
         """Series with as many outputs as those of `fit`."""
@@ -424,9 +420,42 @@ class SeriesModel(FittedModel):
             self.features.check(X, external, several)
         return external
 
+    def check_index(self) -> None:
+        """That the index belongs to such series."""
+        if self.index is not None:
+            if not isinstance(self.index, SeriesIndex) or self.index.frame == self.flat:
+                raise ValueError("_index does not belong to the series")
+            self.index.check(self.n_outputs)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class SeriesModel(FittedModel, ReadsSeries):
+    """A model of series: the network reads ``[X(t) | feedback_scale * y(t - 1)]``, its readout says y(t).
+
+    Attributes
+    ----------
+    feedback_scale : float
+    end : ndarray of shape (2, n_cells)
+        States and outputs of the cells at the end of the (last) series of `fit`.
+    last : ndarray of shape (n_outputs,)
+        The last value of that series.
+    """
+
+    feedback_scale: float
+    end: FloatArray
+    last: FloatArray
+
+    @property
+    def n_inputs(self) -> int:
+        return self.features.n + self.n_outputs
+
     def follow(self, series: Series, external: FloatArray) -> FloatArray:
         """Activations of the network while it reads the true values (teacher forcing)."""
         return self.activations(inputs_of(series.sequences, external, self.feedback_scale))
+
+    def one_step(self, series: Series, external: FloatArray) -> FloatArray:
+        """Predictions (n_rows, n_outputs) of every value from the true ones before it."""
+        return self.readout.decide(self.follow(series, external))
 
     def run_free(self, external: FloatArray, last: FloatArray, state: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Outputs on external inputs (n_steps, n_features) after the values `last`, and the state they end in."""
@@ -455,10 +484,7 @@ class SeriesModel(FittedModel):
         check_positive("_feedback_scale", self.feedback_scale)
         check_values("_state", self.end, (2, len(self.network.genome)))
         check_values("_last", self.last, (self.n_outputs,))
-        if self.index is not None:
-            if not isinstance(self.index, SeriesIndex) or self.index.frame == self.flat:
-                raise ValueError("_index does not belong to the series")
-            self.index.check(self.n_outputs)
+        self.check_index()
 
 
 register(SeriesIndex, SeriesIndex.state, SeriesIndex.from_state)

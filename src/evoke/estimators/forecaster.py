@@ -1,23 +1,41 @@
-"""Continuation of series by a network that reads its own output."""
+"""Forecasts of series by networks that read their own output."""
 
 from __future__ import annotations
 
 from dataclasses import replace
+from inspect import signature
+from types import MappingProxyType
+from typing import Any
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from evoke._core import lstm
-from evoke._validation.parameters import check_choice, check_integer, check_positive, is_sequence
+from evoke._validation.arrays import FloatArray
+from evoke._validation.errors import ParameterError, refusal, shown
+from evoke._validation.parameters import (
+    INT32_MAX,
+    check_choice,
+    check_flag_or_auto,
+    check_integer,
+    check_integer_or_none,
+    check_lags_or_auto,
+    check_positive,
+    check_share,
+    is_sequence,
+    is_text,
+)
+from evoke.esp import entropy_of
 from evoke.estimators.fitted import SeriesModel
+from evoke.estimators.rolling import N_JOINED, RollingModel, RollingSettings
 from evoke.estimators.series import SeriesEstimator
 from evoke.estimators.split import Data, divide
 from evoke.estimators.streams import SeriesStream
 from evoke.estimators.targets import with_weights
 from evoke.evolution.problem import FreeRun
 from evoke.persistence.model import savable
-from evoke.sequences.containers import Targets
-from evoke.sequences.continuation import beside_X
+from evoke.sequences.containers import Sequences, Targets
+from evoke.sequences.continuation import SeriesIndex, beside_X
 from evoke.sequences.features import Features
 from evoke.sequences.prefixes import share_prefixes
 from evoke.sequences.series import Series, as_external, as_series, inputs_of, segments_with_free_ends
@@ -26,30 +44,56 @@ __all__ = ["EvokeForecaster"]
 
 MOST_STEPS = 10**9  # that a free run may be asked for
 
+# Parameters that belong to the evolution of one network and its readout.
+_OF_EVOLUTION = (
+    "gate_bias", "n_generations", "subpopulation_size", "n_trials", "mutation_scale", "burst_patience", "burst_scale",
+    "credit", "objective", "readout", "kernel", "gamma", "C", "epsilon", "tol", "solver", "washout", "feedback_scale",
+    "validation_mode", "warm_start", "refit",
+)  # fmt: skip
+
 
 @savable
 class EvokeForecaster(SeriesEstimator):
-    """Continuation of series: an evolved LSTM network whose output is fed back as its input (paper, section 3.2).
+    """Forecasts of series by LSTM networks that read their own output.
 
-    The inputs of step t are ``[X(t) | feedback_scale * y(t - 1)]`` with y(-1) = 0, the target is y(t): the paper's
+    By default (``validation="rolling"``) many random networks read the series, ridge readouts read the networks, and
+    what each of them is worth is measured by free runs from 24 rolling origins [1]_, over two seasons or 24 steps. This
+    is done for the series as it is, for its differences and seasonal differences, and where all values are positive for
+    the logarithm of each. The forecast is the mean of these forecasts and those of naive methods (last value, mean,
+    last season), weighted at each step by the eighth power of the inverse error [2]_. The unit of the series plays no
+    part. There are no generations, so callbacks are not called; `verbose` prints a line per transformation.
+
+    With ``validation="half"`` one network is evolved by Enforced SubPopulations instead (paper, section 3.2). The
+    inputs of step t are ``[X(t) | feedback_scale * y(t - 1)]`` with y(-1) = 0, the target is y(t): the paper's
     backprojection. In training the true y is fed back (teacher forcing), in `generate` the network's own output.
+
+    ``validation="auto"`` is ``"rolling"``, unless a parameter that belongs to the evolution is stated (one that is not
+    listed under "Rolling origins" in the user guide), or `fit` is given ``y_val`` or ``sample_weight``: then it is
+    ``"half"``.
 
     Parameters
     ----------
-    n_cells : int, default=10
+    n_cells : int or "auto", default="auto"
         Memory cells H.
-    cell : {"lstm", "evolino"}, default="evolino"
+        "auto": 8 with rolling origins, else 10.
+    cell : {"lstm", "evolino"} or "auto", default="auto"
         ``"lstm"``: s = i tanh(z) + f s, phi = o tanh(s). ``"evolino"``: s = i z + f s, phi = tanh(o s).
+        "auto": "lstm" with rolling origins, else "evolino".
     gate_bias : tuple of 3 floats, default=(0.0, 0.0, 0.0)
         Constant biases of the input, forget and output gates.
-    weight_range : float, default=0.5
+    weight_range : float or "auto", default="auto"
         Initial weights are uniform in [-weight_range, weight_range].
-    n_generations : int, default=50
+        "auto": 1 with rolling origins, else 0.5. With rolling origins it is the largest range: that of a cell is drawn
+        between a thirtieth of it and itself.
+    n_generations : int or "auto", default="auto"
         Generations of ``subpopulation_size * n_trials`` networks each.
-    subpopulation_size : int, default=40
+        "auto": 50.
+    subpopulation_size : int or "auto", default="auto"
         Chromosomes in the subpopulation of each cell.
-    n_trials : int, default=5
+        "auto": 40.
+    n_trials : int or "auto", default="auto"
         Networks per generation that each chromosome takes part in.
+        "auto": 5.
     mutation_scale : float, default=0.01
         Scale of the Cauchy noise, half of which lies within +- this value (the paper's alpha).
     burst_patience : int or None, default=5
@@ -61,17 +105,18 @@ class EvokeForecaster(SeriesEstimator):
     objective : {"squared", "hinge", "count"}, default="squared"
         Error of a prediction: its square, its absolute value beyond `epsilon`, or whether it is off by more than
         `epsilon`; summed over outputs and steps.
-    readout : {"svm", "lssvm", "pinv"}, default="lssvm"
-        Support vector regression, least-squares support vector machines, or linear weights by the pseudoinverse, one
-        for each output.
+    readout : {"ridge", "svm", "lssvm", "pinv"} or "auto", default="auto"
+        Linear weights by ridge regression, which goes with rolling origins; support vector regression, least-squares
+        support vector machines, or linear weights by the pseudoinverse, one for each output.
+        "auto": "ridge" with rolling origins, else "lssvm".
     kernel : {"rbf", "linear", "poly"}, default="rbf"
-    gamma : float or "evolve", default=0.25
+    gamma : float, "evolve" or "auto", default="auto"
         Kernel width, ``exp(-gamma * |x - y|**2)``. The paper's "standard deviation 2.0" means 1/4 in its SVM software.
-        "evolve": a number for each network, which evolves with its weights.
-    C : float or "evolve", default=1e8
-        Capacity: the price of a squared error with ``readout="lssvm"``, which the default is meant for; of an error
-        beyond `epsilon` with ``readout="svm"``. Noise-free series gain from more (1e12), noisy ones from less.
-        "evolve": as `gamma`.
+        "evolve": a number for each network, which evolves with its weights. "auto": 0.25.
+    C : float, "evolve" or "auto", default="auto"
+        Capacity: the price of a squared error with ``readout="lssvm"``; of an error beyond `epsilon` with
+        ``readout="svm"``. Noise-free series gain from more (1e12), noisy ones from less.
+        "evolve": as `gamma`. "auto": with rolling origins the best of nine from 0.01 to 1e11, else 1e8.
     epsilon : float, default=0.001
         Errors that support vector regression and the objectives "hinge" and "count" leave free.
     tol : float, default=0.001
@@ -82,9 +127,10 @@ class EvokeForecaster(SeriesEstimator):
         Steps at the beginning of every series that count neither in training nor in the fitness.
     feedback_scale : float, default=0.3
         Factor of the values that are fed back into the network.
-    validation : "half" or float, default="half"
-        The part held out for the fitness: the second half of the steps after the washout (of the series, if there are
-        several), or the last fraction of them. Not used where `fit` is given ``y_val``.
+    validation : {"rolling", "half"}, float or "auto", default="auto"
+        "rolling": free runs from rolling origins, see above. "half" or a float: the part held out for the fitness, the
+        second half of the steps after the washout (of the series, if there are several), or the last fraction of them;
+        not used where `fit` is given ``y_val``.
     validation_mode : {"teacher", "free"}, default="teacher"
         How networks are judged on the held-out part. "teacher": by their errors one step ahead, while they read the
         true values (paper, section 3.2). "free": by the errors of a run on their own output, which starts where the
@@ -107,9 +153,24 @@ class EvokeForecaster(SeriesEstimator):
         Whether the readout of the best network is trained once more at the end (after an interrupt too), this time on
         all the data, the part that `validation` holds out included. The network, `best_fitness_` and `history_` stay as
         they are. What `fit` is given as ``X_val, y_val`` stays held out, so there is nothing to train on again.
+    season : int or None, default=None
+        Steps of a season: 12 for months. None: there is none. For ``validation="rolling"``, like all that follow.
+    difference : tuple of int or "auto", default="auto"
+        Differences of the series are learned: at these lags, one after the other; ``()`` is none. They are undone in
+        the forecast. "auto": ``()``, ``(1,)``, and with a season ``(season,)`` and ``(season, 1)``, weighted by their
+        errors.
+    log : bool or "auto", default="auto"
+        Whether the logarithm is learned; it is undone in the forecast. "auto": without it, and where all values are
+        above 0 with it too, weighted by their errors.
+    n_networks : int or "auto", default="auto"
+        Random networks, a multiple of 4: each readout reads 4 of them. "auto": 40 with rolling origins, else 1.
+    scale : "standard", None or "auto", default="auto"
+        "standard": series, external inputs and features have a mean of 0 and a deviation of 1 inside. "auto": that,
+        with rolling origins; else None.
     max_seconds : float or None, default=None
         Seconds after which the evolution ends, before its next generation; the first one of a `fit` is completed all
-        the same, and the readout trained. None: no limit.
+        the same, and the readout trained. With rolling origins the transformations that are left are not tried. None:
+        no limit.
 
     Attributes
     ----------
@@ -121,6 +182,8 @@ class EvokeForecaster(SeriesEstimator):
         Names of the columns of X; only where it was a data frame, or a list of them, with names that are text.
     genome_ : ndarray of shape (n_cells, 4 * (`n_features_in_` + `n_outputs_` + n_cells))
         Weights of the best network. A row is a cell: [z | input | forget | output] x [inputs, outputs fed back, cells].
+        With rolling origins those of all networks, (n_networks, n_cells, 4 * (n_inputs + n_cells)), whose inputs are
+        the values 1 step (and a season) before, those of X, and a constant. What follows is then not there.
     readout_ : FittedReadout
         The readout trained on its activations: support vectors, weights, intercepts and duality gaps.
     history_ : list of dict
@@ -130,39 +193,55 @@ class EvokeForecaster(SeriesEstimator):
     n_evaluations_ : int
         Networks evaluated.
 
+    References
+    ----------
+    .. [1] L. J. Tashman, "Out-of-sample tests of forecasting accuracy: an analysis and review", International Journal
+       of Forecasting 16 (2000), 437-450.
+    .. [2] S. Makridakis and R. L. Winkler, "Averages of forecasts: some empirical results", Management Science 29
+       (1983), 987-996.
+
     Examples
     --------
     >>> from evoke import EvokeForecaster, tasks
-    >>> y = tasks.superimposed_sines(2, 300)
-    >>> model = EvokeForecaster(washout=50, n_generations=5, random_state=0).fit(y)
-    >>> model.generate(10).shape
+    >>> y = tasks.superimposed_sines(2, 200)
+    >>> model = EvokeForecaster(n_networks=8, random_state=0).fit(y)
+    >>> values, lower, upper = model.generate(10, return_interval=0.9)
+    >>> values.shape
     (10,)
     """
 
+    _auto = MappingProxyType({
+        "n_cells": (10, 8), "cell": ("evolino", "lstm"), "weight_range": (0.5, 1.0), "n_generations": (50, 50),
+        "subpopulation_size": (40, 40), "n_trials": (5, 5), "readout": ("lssvm", "ridge"), "gamma": (0.25, 0.25),
+        "C": (1e8, 1e8), "validation": ("half", "rolling"), "n_networks": (1, 40), "scale": (None, "standard"),
+    })  # fmt: skip
+    _rolls = True
+    _fitted = SeriesEstimator._fitted | {"_rolling"}
+
     def __init__(
         self,
-        n_cells=10,
-        cell="evolino",
+        n_cells="auto",
+        cell="auto",
         gate_bias=(0.0, 0.0, 0.0),
-        weight_range=0.5,
-        n_generations=50,
-        subpopulation_size=40,
-        n_trials=5,
+        weight_range="auto",
+        n_generations="auto",
+        subpopulation_size="auto",
+        n_trials="auto",
         mutation_scale=0.01,
         burst_patience=5,
         burst_scale=None,
         credit="best",
         objective="squared",
-        readout="lssvm",
+        readout="auto",
         kernel="rbf",
-        gamma=0.25,
-        C=1e8,
+        gamma="auto",
+        C="auto",
         epsilon=1e-3,
         tol=1e-3,
         solver="auto",
         washout=0,
         feedback_scale=0.3,
-        validation="half",
+        validation="auto",
         validation_mode="teacher",
         random_state=None,
         n_jobs=None,
@@ -170,6 +249,11 @@ class EvokeForecaster(SeriesEstimator):
         warm_start=False,
         verbose=0,
         refit=False,
+        season=None,
+        difference="auto",
+        log="auto",
+        n_networks="auto",
+        scale="auto",
         max_seconds=None,
     ):
         self.n_cells = n_cells
@@ -201,18 +285,24 @@ class EvokeForecaster(SeriesEstimator):
         self.warm_start = warm_start
         self.verbose = verbose
         self.refit = refit
+        self.season = season
+        self.difference = difference
+        self.log = log
+        self.n_networks = n_networks
+        self.scale = scale
         self.max_seconds = max_seconds
 
     # ------------------------------------------------------------------ fitting
 
     def fit(self, y, X=None, y_val=None, X_val=None, sample_weight=None, sample_weight_val=None):
-        """Evolve a network and train its readout.
+        """Train readouts of random networks, or evolve a network and train its readout.
 
         Parameters
         ----------
         y : (T,) or (T, n_outputs) array, Series or data frame, or list of such
             One series, or several that may differ in length. The index of a pandas object must rise; forecasts go on
-            with it.
+            with it. With rolling origins these are in the last series; the others are learned from as a whole, each in
+            its own unit.
         X : (T, n_features) array or data frame, or list of such, optional
             External inputs: one row for every step of y, with the same index if both have one.
         y_val, X_val : optional
@@ -234,20 +324,51 @@ class EvokeForecaster(SeriesEstimator):
             that differ; an index that falls or repeats, or differs between X and y; weights that are negative, or zero
             for all that is trained on or held out.
         KeyboardInterrupt
-            On Ctrl-C. The best network so far is kept: the estimator is fitted if a generation was completed.
+            On Ctrl-C. The best network so far is kept: the estimator is fitted if a generation was completed. With
+            rolling origins it stays as it was.
 
         Warns
         -----
         UserWarning
-            The times of a series have a gap; the first is named.
+            The times of a series have a gap; the first is named. The series is too short for networks: about 60 steps
+            are needed, and what a season adds.
         """
-        self._check_parameters()
+        settled = self._settled_for(self._is_rolling(y_val, sample_weight))
+        with self._fitting(settled):
+            if is_text(settled.validation, "rolling"):
+                for name, value in (("y_val", y_val), ("sample_weight", sample_weight)):
+                    if value is not None:
+                        raise ValueError(f"validation='rolling' judges free runs over y; {name} has no part")
+                settled._held_out(None, X_val, None, 0, sample_weight_val)
+                settled._roll(y, X)
+            else:
+                settled._evolve_one(y, X, y_val, X_val, sample_weight, sample_weight_val)
+        return self
+
+    def _read(self, y, X) -> tuple[Series, FloatArray, Features]:
         series = as_series(y)
         given = series.sequences
         several = given.container == "list"
         external = as_external(X, given.lengths, several, None, "X", "y", given.index)
         owner = type(self).__name__
-        features = Features(owner, 0) if X is None else Features.of(owner, X, external, several)
+        return series, external, Features(owner, 0) if X is None else Features.of(owner, X, external, several)
+
+    def _roll(self, y, X) -> None:
+        """Draw networks, and judge their free runs from rolling origins."""
+        settings = RollingSettings(
+            n_cells=int(self.n_cells), cell=str(self.cell), weight_range=float(self.weight_range),
+            n_networks=int(self.n_networks), season=self.season, log=self.log,
+            difference=self.difference if is_text(self.difference, "auto") else tuple(map(int, self.difference)),
+            entropy=entropy_of(self.random_state), max_seconds=self.max_seconds, verbose=bool(self.verbose),
+        )  # fmt: skip
+        self.fitted_ = RollingModel.fit(settings, *self._read(y, X))
+
+    def _evolve_one(self, y, X, y_val, X_val, sample_weight, sample_weight_val) -> None:
+        """Evolve one network, as the paper does."""
+        if self.warm_start and isinstance(vars(self).get("fitted_"), RollingModel):
+            raise ValueError("warm_start cannot continue the last fit, whose networks did not evolve")
+        series, external, features = self._read(y, X)
+        given = series.sequences
         inputs = inputs_of(given, external, self.feedback_scale)
         split = divide(
             Data(inputs, with_weights(Targets(given.rows, False), sample_weight, given, of="y")),
@@ -270,15 +391,66 @@ class EvokeForecaster(SeriesEstimator):
             )  # fmt: skip
 
         self._evolve(split, segments, build, free=FreeRun(ends, float(self.feedback_scale)))
-        return self
 
-    def _check_parameters(self):
+    # ------------------------------------------------------------------ parameters
+
+    def _is_rolling(self, y_val=None, sample_weight=None) -> bool:
+        """Whether free runs from rolling origins judge random networks: unless the evolution is spoken of."""
+        if not is_text(self.validation, "auto"):
+            return is_text(self.validation, "rolling")
+        return y_val is None and sample_weight is None and not self._stated()
+
+    def _stated(self) -> list[str]:
+        """The parameters of the evolution and its readout that do not have their defaults."""
+        defaults = {name: parameter.default for name, parameter in signature(EvokeForecaster).parameters.items()}
+        values = {name: getattr(self, name) for name in _OF_EVOLUTION}
+        stated = [name for name, value in values.items() if not _same(value, defaults[name])]
+        return [name for name in stated if name != "readout" or not is_text(self.readout, "ridge")]
+
+    def _check_parameters(self) -> None:
+        self._settled_for(self._is_rolling())
+
+    def _settled_for(self, rolling: bool) -> Any:
+        """A copy with what "auto" stands for, which is checked."""
+        settled = self._settled(rolling)
+        settled._check_settled()
+        if rolling and (stated := self._stated()):
+            raise ParameterError(
+                f"{stated[0]}={shown(getattr(self, stated[0]))} must come with validation='half' or a number, "
+                "got 'rolling'"
+            )
+        return settled
+
+    def _check_settled(self) -> None:
         super()._check_parameters()
         check_positive("feedback_scale", self.feedback_scale)
         check_choice("validation_mode", self.validation_mode, ("teacher", "free"))
+        check_integer("n_networks", self.n_networks, 1)
+        check_integer_or_none("season", self.season, 1, INT32_MAX)
+        check_lags_or_auto("difference", self.difference)
+        check_flag_or_auto("log", self.log)
+        if self.scale is not None:
+            check_choice("scale", self.scale, ("standard",))
+        if not is_text(self.validation, "rolling"):
+            needs_it = {
+                "season": self.season is not None, "difference": not is_text(self.difference, "auto"),
+                "log": not is_text(self.log, "auto"), "n_networks": self.n_networks > 1,
+                "scale": self.scale is not None,
+            }  # fmt: skip
+            for name, needs in needs_it.items():
+                if needs:
+                    raise ParameterError(
+                        f"{name}={shown(getattr(self, name))} must come with validation='rolling', "
+                        f"got {shown(self.validation)}"
+                    )
+            return
+        if self.scale is None:
+            raise refusal("scale", "be 'standard' with validation='rolling'", None)
+        if self.n_networks > N_JOINED and self.n_networks % N_JOINED:
+            raise refusal("n_networks", f"be a multiple of {N_JOINED}, as each readout reads so many", self.n_networks)
 
-    def _held_out(self, y_val, X_val, series: Series, n_features: int, weights) -> Data | None:
-        if y_val is None:
+    def _held_out(self, y_val, X_val, series: Series | None, n_features: int, weights) -> Data | None:
+        if y_val is None or series is None:
             for name, value in (("X_val", X_val), ("sample_weight_val", weights)):
                 if value is not None:
                     raise ValueError(f"{name} goes with y_val, which is missing")
@@ -293,7 +465,7 @@ class EvokeForecaster(SeriesEstimator):
 
     # ------------------------------------------------------------------ free runs
 
-    def generate(self, n_steps, context=None, X=None):
+    def generate(self, n_steps, context=None, X=None, *, return_interval=None):
         """Continue a series from the network's own output.
 
         Parameters
@@ -305,10 +477,14 @@ class EvokeForecaster(SeriesEstimator):
         X : (n_steps, n_features) array, or with `context` (T + n_steps, n_features), optional
             External inputs, where the model was trained with some: those of the context and of the steps generated.
             If X and the series that is continued have an index, that of X must be the one that goes on after it.
+        return_interval : float, optional
+            The share of the values to come that the intervals are to hold, 0.9 for instance; for a model with
+            ``validation="rolling"``. Their width comes from the errors of the forecasts from the rolling origins.
 
         Returns
         -------
         ndarray of shape (n_steps,) or (n_steps, n_outputs), Series or data frame
+            With `return_interval` three of them: the values, and the lower and upper ends of the intervals.
             As y in `fit`. Where the series that is continued is a pandas object, so is what is returned: with its name
             or columns, and with the labels and the time zone that follow in its index. The model keeps no state: the
             same call gives the same values.
@@ -326,36 +502,59 @@ class EvokeForecaster(SeriesEstimator):
         -----
         UserWarning
             The index cannot go on, as its steps are not regular times or numbers: what is returned is numbered from 0.
+            The forecast leaves the range of the data by more than that range.
         """
         model = self._fitted_model()
         n_steps = check_integer("n_steps", n_steps, 0, MOST_STEPS)
+        if return_interval is not None:
+            check_share("return_interval", return_interval)
+            if not isinstance(model, RollingModel):
+                raise ValueError("return_interval takes a model with validation='rolling', which knows its errors")
+        known, external, index = self._known(model, n_steps, context, X)
+        if isinstance(model, RollingModel):
+            values, widths = model.continued(known, external, n_steps, return_interval)
+        else:
+            values, widths = self._free_run(model, known, external), None
+        odd = ~np.isfinite(values).all(axis=1)
+        if odd.any():
+            raise FloatingPointError(f"the free run diverges: its output is not finite at step {int(np.argmax(odd))}")
+        forecasts = [values] if return_interval is None else [values, values - widths, values + widths]
+        forecasts = [part[:, 0] if model.flat else part for part in forecasts]
+        if index is not None:
+            forecasts = [index.wrap(part) for part in forecasts]
+        return forecasts[0] if return_interval is None else tuple(forecasts)
+
+    @staticmethod
+    def _known(model, n_steps: int, context, X) -> tuple[FloatArray | None, FloatArray, SeriesIndex | None]:
+        """The series to be continued, None for that of `fit`, with its external inputs and its index."""
         if context is None:
             index = model.index
             external = model.read_external(
                 X, np.array([n_steps]), False, "what is generated", beside_X(X, index, n_steps)
             )
-            state, last = model.end, model.last
-        else:
-            given = model.read(context, "context")
-            series, index = given.sequences, given.end
-            if series.container != "2d":
-                raise ValueError("context must be one series, got a list")
-            n_known = len(series.rows)
-            external = model.read_external(
-                X, np.array([n_known + n_steps]), False, "context with what is generated",
-                beside_X(X, index, n_steps, series.index),
-            )  # fmt: skip
-            inputs = inputs_of(series, external[:n_known], model.feedback_scale)
-            _, states = lstm.sequences(model.network, inputs.rows, inputs.offsets)
-            state, last, external = states[0], series.rows[-1], external[n_known:]
-        values, _ = model.run_free(external, last, state)
-        odd = ~np.isfinite(values).all(axis=1)
-        if odd.any():
-            raise FloatingPointError(f"the free run diverges: its output is not finite at step {int(np.argmax(odd))}")
-        values = values[:, 0] if model.flat else values
-        return values if index is None else index.wrap(values)
+            return None, external, index
+        given = model.read(context, "context")
+        series, index = given.sequences, given.end
+        if series.container != "2d":
+            raise ValueError("context must be one series, got a list")
+        external = model.read_external(
+            X, np.array([len(series.rows) + n_steps]), False, "context with what is generated",
+            beside_X(X, index, n_steps, series.index),
+        )  # fmt: skip
+        return series.rows, external, index
 
-    def predict(self, fh, X=None):
+    @staticmethod
+    def _free_run(model: SeriesModel, known: FloatArray | None, external: FloatArray) -> FloatArray:
+        """What one network says after `known`."""
+        if known is None:
+            return model.run_free(external, model.last, model.end)[0]
+        n_known = len(known)
+        series = Sequences(known, np.array([0, n_known]), "2d")
+        inputs = inputs_of(series, external[:n_known], model.feedback_scale)
+        _, states = lstm.sequences(model.network, inputs.rows, inputs.offsets)
+        return model.run_free(external[n_known:], known[-1], states[0])[0]
+
+    def predict(self, fh, X=None, *, return_interval=None):
         """Values at a forecasting horizon after the end of the (last) series of `fit`.
 
         Parameters
@@ -364,19 +563,26 @@ class EvokeForecaster(SeriesEstimator):
             Steps ahead, each at least 1; 3 means the third value after the end, and only that one.
         X : (max(fh), n_features) array, optional
             External inputs of the steps up to the furthest.
+        return_interval : float, optional
+            As in `generate`.
 
         Returns
         -------
         ndarray of shape (n,) or (n, n_outputs), Series or data frame
-            A value for each element of `fh`, in its order; of the kind that `generate` returns.
+            A value for each element of `fh`, in its order; of the kind that `generate` returns, with `return_interval`
+            three of them.
         """
         check_is_fitted(self)
         if is_sequence(fh) and len(fh) > 0:
             steps = [check_integer(f"fh[{i}]", step, 1, MOST_STEPS) for i, step in enumerate(fh)]
         else:
             steps = [check_integer("fh", fh, 1, MOST_STEPS)]
-        values = self.generate(max(steps), X=X)
-        return (values.iloc if hasattr(values, "iloc") else values)[np.array(steps) - 1]
+        found = self.generate(max(steps), X=X, return_interval=return_interval)
+        chosen = [
+            (values.iloc if hasattr(values, "iloc") else values)[np.array(steps) - 1]
+            for values in (found if isinstance(found, tuple) else (found,))
+        ]
+        return chosen[0] if return_interval is None else tuple(chosen)
 
     def stream(self) -> SeriesStream:
         """An explicit stateful reader that starts from the zero state; the estimator itself keeps no state.
@@ -385,5 +591,18 @@ class EvokeForecaster(SeriesEstimator):
         -------
         SeriesStream
             Reads value by value.
+
+        Raises
+        ------
+        ValueError
+            The model has ``validation="rolling"``: its `generate` takes what is known as ``context``.
         """
         return SeriesStream(self._fitted_model())
+
+    def _model_of(self, state: dict[str, Any]) -> Any:
+        return RollingModel if "_rolling" in state else SeriesModel
+
+
+def _same(value: Any, default: Any) -> bool:
+    """Whether a parameter has its default; an array is none."""
+    return value is default or (type(value) is type(default) and bool(value == default))

@@ -288,7 +288,8 @@ class EvokeRegressor(RegressorMixin, SequenceEstimator):
             y is a column.
         """
         given = self._read(X, y, lengths, X_val, y_val, sample_weight, sample_weight_val)
-        with self._fitting(given) as settled:
+        settled = self._settled_for(given)
+        with self._fitting(settled):
             settled._fit(given)
         return self
 

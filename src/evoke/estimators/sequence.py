@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -54,7 +53,6 @@ class SequenceEstimator(BaseEvoke, auto_wrap_output_keys=None):  # type: ignore[
     """An estimator whose X are the inputs of the network, and whose y are what its readout is to predict."""
 
     _leaves_out = True
-    _user: SequenceEstimator  # of a copy with settled parameters: the estimator of the user
     _model: type[SequenceModel]
     _fitted = BaseEvoke._fitted | {
         "_per_sequence", "_pool", "_pool_mean", "_pool_inverse", "_pool_limit", "_differences", "_input_mean",
@@ -192,19 +190,11 @@ class SequenceEstimator(BaseEvoke, auto_wrap_output_keys=None):  # type: ignore[
         }  # fmt: skip
         return all(any(is_text(getattr(self, name), text) for text in texts) for name, texts in can.items())
 
-    @contextmanager
-    def _fitting(self, given: Given) -> Iterator[Any]:
-        """A copy to be fitted, with what "auto" stands for on these data; what it has learned is ours at the end."""
+    def _settled_for(self, given: Given) -> Any:
+        """A copy to be fitted, with what "auto" stands for on these data."""
         settled = self._settled(self._is_whole(given.data.y.per_sequence, given.held_out))
-        settled._user = self
         settled._check_settled()
-        before = vars(self).get("fitted_")
-        try:
-            yield settled
-        finally:
-            if (model := vars(settled).get("fitted_")) is not before:
-                self.fitted_ = model
-                del self.n_features_in_, self.feature_names_in_  # what was noted before
+        return settled
 
     def _apply(self, answer: Callable[[Any, FloatArray], NDArray[Any]], X, lengths):
         """What `answer` makes of the model and its decision values, in the structure of X or one per sequence."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from evoke._validation.arrays import FloatArray
 from evoke.estimators.base import BaseEvoke, learned
 from evoke.estimators.fitted import SeriesModel
@@ -36,8 +38,8 @@ class SeriesEstimator(BaseEvoke, auto_wrap_output_keys=None):  # type: ignore[ca
             The structure of y. The predictions within the washout are those of a network that has yet to find its
             phase.
         """
-        model, series, phi = self._follow(y, X)
-        return series.mirror(model.readout.decide(phi))
+        model, series, predicted = self._predicted(y, X)
+        return series.mirror(predicted)
 
     def transform(self, y, X=None):
         """Activations of the cells on given series, the paper's phi(t).
@@ -54,8 +56,8 @@ class SeriesEstimator(BaseEvoke, auto_wrap_output_keys=None):  # type: ignore[ca
             of series a list of them, with the columns `get_feature_names_out` and the index of the series if it has
             one.
         """
-        _, series, phi = self._follow(y, X)
-        return self._as_output(phi, y, series.sequences)
+        model, series, external = self._given(y, X)
+        return self._as_output(model.follow(series, external), y, series.sequences)
 
     def fit_transform(self, y, X=None, **fit_params):
         """Fit to y and X, then give the activations on y: `fit` and `transform` in one.
@@ -90,16 +92,20 @@ class SeriesEstimator(BaseEvoke, auto_wrap_output_keys=None):  # type: ignore[ca
         float
             At most 1.
         """
-        model, series, phi = self._follow(y, X)
+        model, series, predicted = self._predicted(y, X)
         rows = rows_after_washout(series.sequences, model.washout, "y")
         true = with_weights(Targets(series.sequences.rows, False), sample_weight, series.sequences, of="y")
         weights = None if true.weights is None else true.weights[rows]
-        return r_squared(true.values[rows], model.readout.decide(phi[rows]), weights)
+        return r_squared(true.values[rows], predicted[rows], weights)
 
-    def _follow(self, y, X) -> tuple[SeriesModel, Series, FloatArray]:
-        """The model, the series and the activations of the network that reads their true values."""
+    def _given(self, y, X) -> tuple[Any, Series, FloatArray]:
+        """The model, series and external inputs."""
         model = self._fitted_model()
         series = model.read(y)
         given = series.sequences
-        external = model.read_external(X, given.lengths, given.container == "list", "y", given.index)
-        return model, series, model.follow(series, external)
+        return model, series, model.read_external(X, given.lengths, given.container == "list", "y", given.index)
+
+    def _predicted(self, y, X) -> tuple[Any, Series, FloatArray]:
+        """The model, the series and the prediction of each of its values from the true ones before it."""
+        model, series, external = self._given(y, X)
+        return model, series, model.one_step(series, external)

@@ -163,8 +163,10 @@ class SeriesStream:
     """
 
     def __init__(self, model: SeriesModel):
-        if getattr(model, "pooling", None) is not None:
-            raise ValueError("a model with validation='loo' reads whole sequences, and cannot be read step by step")
+        if not isinstance(model, SeriesModel):
+            raise ValueError(
+                "a model with validation='rolling' cannot be read step by step; generate takes what is known as context"
+            )
         self._model = model  # frozen: a later fit does not touch it
         self.reset()
 

@@ -1,0 +1,131 @@
+"""Weighted means of forecasts, by their errors from rolling origins, and intervals around them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.isotonic import isotonic_regression
+
+from evoke._validation.arrays import FloatArray
+
+__all__ = ["LEAVES", "Combination", "Intervals"]
+
+LEAVES = 2.0  # a candidate whose free run leaves the range of the data by this many ranges is not used
+_SHARPNESS = 8  # weight of a candidate: (least error / its error) ** sharpness
+_WINDOW = 0.25  # errors count at a step that are this share of the judged steps before or after it
+_WIDEN = 1.2  # of intervals: for the choice by the same errors
+_TINY = 1e-300
+_ROUNDING = 1e-9  # of values, by which a constant series may be left
+
+
+@dataclass(frozen=True, eq=False)
+class Combination:
+    """Weights of candidates, which have one or several capacities each.
+
+    Attributes
+    ----------
+    errors : list of ndarray of shape (n_capacities, n_judged, n_outputs)
+        Mean absolute errors at each step after the rolling origins.
+    sound : list of bool ndarray of shape (n_capacities, n_outputs)
+        Whether the runs from the origins stayed near the range of the data.
+    """
+
+    errors: list[FloatArray]
+    sound: list[NDArray[np.bool_]]
+
+    @classmethod
+    def of(cls, paths: list[FloatArray], truth: FloatArray, low: FloatArray, high: FloatArray) -> Combination:
+        """That of the paths (n_capacities, n_origins, n_judged, n_outputs) from rolling origins."""
+        errors = [np.abs(p - truth).mean(axis=1) for p in paths]
+        return cls(errors, [_inside(p, low, high).all(axis=(1, 2)) for p in paths])
+
+    @property
+    def n_judged(self) -> int:
+        return self.errors[0].shape[1]
+
+    def errors_at(self, k: int, n_steps: int) -> FloatArray:
+        """Errors (n_capacities, n_steps, n_outputs) that count at each step; infinite where the runs were not sound."""
+        judged, reach = self.n_judged, int(self.n_judged * _WINDOW)
+        e = np.empty((len(self.errors[k]), n_steps, self.errors[k].shape[2]))
+        for t in range(min(n_steps, judged)):
+            e[:, t] = self.errors[k][:, max(0, t - reach) : t + reach + 1].mean(axis=1)
+        e[:, judged:] = e[:, judged - 1 : judged]
+        return np.where(self.sound[k][:, None], e, np.inf)
+
+    def weights(
+        self, n_steps: int, usable: list[NDArray[np.bool_]] | None = None
+    ) -> tuple[FloatArray, list[NDArray[np.intp]]]:
+        """Weights (n_candidates, n_steps, n_outputs), and the best capacity (n_steps, n_outputs) of each candidate.
+
+        Where `usable` (n_capacities, n_steps, n_outputs) is false, a capacity of a candidate has no part in it.
+        """
+        errors = [self.errors_at(k, n_steps) for k in range(len(self.errors))]
+        if usable is not None:
+            errors = [np.where(u, e, np.inf) for u, e in zip(usable, errors, strict=True)]
+        best = [e.argmin(axis=0) for e in errors]
+        least = np.stack([e.min(axis=0) for e in errors])
+        weights = ((least.min(axis=0) + _TINY) / (least + _TINY)) ** _SHARPNESS
+        return weights / weights.sum(axis=0), best
+
+    def combine(self, paths: list[FloatArray], low: FloatArray, high: FloatArray) -> FloatArray:
+        """The mean (n_steps, n_outputs) of one run (n_capacities, n_steps, n_outputs) of each candidate.
+
+        A run is used as long as it stays near the range of the data.
+        """
+        usable = [np.logical_and.accumulate(_inside(p, low, high), axis=1) for p in paths]
+        return _mean(*self.weights(paths[0].shape[1], usable), [p[:, None] for p in paths])[0]
+
+    def combine_rolling(self, paths: list[FloatArray]) -> FloatArray:
+        """The means (n_origins, n_judged, n_outputs) of the runs from the rolling origins."""
+        return _mean(*self.weights(self.n_judged), paths)
+
+
+def _inside(paths: FloatArray, low: FloatArray, high: FloatArray) -> NDArray[np.bool_]:
+    reach = LEAVES * (high - low) + _ROUNDING * np.maximum(np.abs(low), np.abs(high))
+    return (low - reach <= paths) & (paths <= high + reach)
+
+
+def _mean(weights: FloatArray, best: list[NDArray[np.intp]], paths: list[FloatArray]) -> FloatArray:
+    """Means of paths (n_capacities, n_runs, n_steps, n_outputs)."""
+    total = np.zeros(paths[0].shape[1:])
+    for w, b, p in zip(weights, best, paths, strict=True):
+        chosen = np.take_along_axis(p, b[None, None], axis=0)[0]
+        total += np.where(w > 0.0, w * np.where(w > 0.0, chosen, 0.0), 0.0)
+    return total
+
+
+@dataclass(frozen=True, eq=False)
+class Intervals:
+    """Errors of the forecasts from the rolling origins, and how they grow with the step.
+
+    Attributes
+    ----------
+    growth : ndarray of shape (n_judged, n_outputs)
+        Root of the mean squared error at each step, made to ascend.
+    ratios : ndarray of shape (n_origins * n_judged, n_outputs)
+        Absolute errors in units of it.
+    n_apart : float
+        How many stretches that do not overlap they come from.
+    """
+
+    growth: FloatArray
+    ratios: FloatArray
+    n_apart: float
+
+    @classmethod
+    def of(cls, errors: FloatArray, n_apart: float) -> Intervals:
+        """Those from errors (n_origins, n_judged, n_outputs)."""
+        rms = np.sqrt((errors**2).mean(axis=0))
+        growth = np.stack([isotonic_regression(column) for column in rms.T], axis=1)
+        ratios = np.abs(errors) / np.maximum(growth, _TINY)
+        return cls(growth, ratios.reshape(-1, errors.shape[2]), float(n_apart))
+
+    def half_widths(self, n_steps: int, level: float) -> FloatArray:
+        """Half the width (n_steps, n_outputs) of the intervals that are to hold this share of the values."""
+        judged, step = len(self.growth), np.arange(n_steps)
+        beyond = np.sqrt(np.maximum((step + 1) / judged, 1.0))  # past what was judged: as of a random walk
+        widen = _WIDEN * (1 + 0.5 / max(1.0, self.n_apart))
+        quantile = np.quantile(self.ratios, level, axis=0)
+        return widen * quantile * self.growth[np.minimum(step, judged - 1)] * beyond[:, None]

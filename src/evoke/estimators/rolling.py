@@ -1,0 +1,418 @@
+"""Forecasts of series by many random networks, judged by free runs from rolling origins."""
+
+from __future__ import annotations
+
+import sys
+import time
+import warnings
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evoke._core import lstm
+from evoke._core.lstm import Network
+from evoke._validation.arrays import FloatArray
+from evoke._validation.parameters import INT32_MAX, check_choice, check_integer, check_number
+from evoke.estimators.candidates import CAPACITIES, NetworkCandidate, Reader, naive_paths
+from evoke.estimators.combination import Combination, Intervals
+from evoke.estimators.fitted import ReadsSeries
+from evoke.estimators.pooling import Memories, Preparation, Units
+from evoke.persistence.checks import check_feature_names, check_flags, check_values
+from evoke.sequences.containers import Sequences
+from evoke.sequences.features import Features
+from evoke.sequences.series import Series
+from evoke.sequences.transformation import Transformation
+
+__all__ = ["N_JOINED", "RollingModel", "RollingSettings"]
+
+N_JOINED = 4  # networks that give their activations to one readout
+_N_ORIGINS = 24  # rolling origins
+_HORIZON = 24  # of a series without a season, that free runs are judged over; else two seasons
+_LEAST_BEFORE = 20  # transformed values before the first origin
+_ROUNDING = 1e-9  # of values, by which a constant series may be left
+_GATE_BIAS = (0.0, 0.0, 0.0)  # each network has a constant input
+_MOST_NUMBERS = 2**28  # in the networks: 2 GiB
+
+
+@dataclass(frozen=True, kw_only=True)
+class RollingSettings:
+    """Parameters of the estimator."""
+
+    n_cells: int
+    cell: str
+    weight_range: float
+    n_networks: int
+    season: int | None
+    difference: Any
+    log: Any
+    entropy: int
+    max_seconds: float | None
+    verbose: bool
+
+    def transformations(self, y: FloatArray) -> list[Transformation]:
+        """Those that are tried for series with these values."""
+        positive = bool((y > 0.0).all())
+        if self.log is True and not positive:
+            row, column = np.argwhere(~(y > 0.0))[0].tolist()
+            raise ValueError(f"log=True takes values above 0, but y has {y[row, column]:g} at step {row}")
+        logs = [False, True][: 1 + positive] if self.log == "auto" else [bool(self.log)]
+        lags: list[tuple[int, ...]] = [(), (1,)]
+        if self.n_season > 1:
+            lags += [(self.n_season,), (self.n_season, 1)]
+        tried = lags if self.difference == "auto" else [self.difference]
+        return [Transformation(log, lags) for log in logs for lags in tried]
+
+    @property
+    def n_season(self) -> int:
+        return self.season or 1
+
+    @property
+    def stated(self) -> bool:
+        """Whether a transformation is asked for by name."""
+        return self.difference != "auto" or self.log is True
+
+    @property
+    def lags(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        """Own values that the networks read, and that the readouts read."""
+        m = self.n_season
+        return ((1, m), (1, 2, 3, m, m + 1)) if m > 1 else ((1,), (1, 2, 3, 4, 5, 6, 7, 8))
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class RollingModel(ReadsSeries):
+    """Networks and naive methods that continue a series together.
+
+    Attributes
+    ----------
+    season : int
+        1: none.
+    n_series : int
+        Of `fit`.
+    exponent : int ndarray of shape (n_outputs,)
+        Values are read times 2 to the power of minus this, which changes no digit.
+    preparation : Preparation
+        What makes the external inputs of the networks.
+    reader : Reader
+    candidates : tuple of NetworkCandidate
+    combination : Combination
+        Of the candidates, then of the naive methods.
+    intervals : Intervals
+    end : tuple of ndarray
+        The (last) series of `fit` without its unit, and the external inputs beside it.
+    """
+
+    season: int
+    n_series: int
+    exponent: NDArray[np.int64]
+    preparation: Preparation
+    reader: Reader
+    candidates: tuple[NetworkCandidate, ...]
+    combination: Combination
+    intervals: Intervals
+    end: tuple[FloatArray, FloatArray]
+    washout: int = 0
+
+    # ------------------------------------------------------------------ fitting
+
+    @classmethod
+    def fit(cls, settings: RollingSettings, series: Series, external: FloatArray, features: Features) -> RollingModel:
+        """Draw networks, train readouts before each origin and on all, and weigh them by their free runs."""
+        begun = time.monotonic()
+        given = series.sequences
+        n_steps, n_outputs = int(given.lengths[-1]), given.rows.shape[1]
+        if n_steps < 2:
+            raise ValueError(f"y has n_samples={n_steps} step: validation='rolling' takes at least 2")
+        exponent = np.frexp(np.abs(given.rows).max(axis=0))[1].astype(np.int64)
+        preparation = Preparation.of(_external(external), lags=(), scaled=True)
+        prepared = preparation.apply(_external(external)).rows
+        scaled = np.ldexp(given.rows, -exponent)
+        parts = [(scaled[a:b], prepared[a:b]) for a, b in pairwise(given.offsets.tolist())]
+        y = parts[-1][0]
+
+        season = settings.n_season
+        judged = max(1, min(2 * season if season > 1 else _HORIZON, n_steps // 4))
+        begin = max(n_steps // 2, n_steps - judged - _N_ORIGINS * max(1, judged // 2))
+        origins = sorted(set(np.linspace(begin, n_steps - judged, _N_ORIGINS).astype(int).tolist()))
+        truth = np.stack([y[o : o + judged] for o in origins])
+
+        lags, readout_lags = settings.lags
+        n_inputs = len(lags) * n_outputs + prepared.shape[1]
+        draw = Memories(n_inputs, settings.weight_range, float(n_steps))
+        shape = (settings.n_networks * settings.n_cells, 4 * (n_inputs + settings.n_cells))
+        if shape[0] * shape[1] > _MOST_NUMBERS:
+            raise ValueError(f"n_cells={settings.n_cells} makes networks of more than {_MOST_NUMBERS} numbers in all")
+        genome = draw(np.random.default_rng(settings.entropy), shape).reshape(settings.n_networks, settings.n_cells, -1)
+        network = Network(genome, settings.cell, _GATE_BIAS)
+        reader = Reader(network, min(N_JOINED, settings.n_networks), lags, readout_lags)
+
+        candidates, paths = [], []
+        for transformation in settings.transformations(given.rows):
+            before = origins[0] - transformation.start
+            others = sum(max(0, len(part) - transformation.start) for part, _ in parts[:-1])
+            if before < 1 or before + others < max(_LEAST_BEFORE, season):
+                continue
+            candidate, runs = NetworkCandidate.fit(reader, transformation, parts, origins, judged)
+            candidates.append(candidate)
+            paths.append(runs)
+            if settings.verbose:
+                _report(transformation, runs, truth)
+            if settings.max_seconds is not None and time.monotonic() - begun >= settings.max_seconds:
+                break
+        if not candidates:
+            too_few = f"y has n_samples={n_steps} steps, too few to train networks before the first rolling origin"
+            if settings.stated:
+                raise ValueError(f"{too_few} with difference={settings.difference!r} and log={settings.log!r}")
+            warnings.warn(f"{too_few}: the forecasts are those of naive methods", stacklevel=4)
+        paths += naive_paths(y, origins, season, judged, seasonal=season > 1)
+        combination = Combination.of(paths, truth, y.min(axis=0), y.max(axis=0))
+        errors = combination.combine_rolling(paths) - truth
+        return cls(
+            features=features, flat=series.flat, index=series.end, season=season,
+            n_series=len(parts), exponent=exponent, preparation=preparation, reader=reader,
+            candidates=tuple(candidates), combination=combination,
+            intervals=Intervals.of(errors, (n_steps - n_steps // 2) / judged), end=parts[-1],
+        )  # fmt: skip
+
+    # ------------------------------------------------------------------ use
+
+    @property
+    def n_outputs(self) -> int:
+        return len(self.exponent)
+
+    @property
+    def network(self) -> Network:
+        return self.reader.networks
+
+    @property
+    def networks(self) -> list[Network]:
+        """The networks one by one."""
+        return self.reader.each()
+
+    def _candidates_for(self, y: FloatArray) -> Iterator[NetworkCandidate | None]:
+        """The candidates, in the units of y where several series were learned; None: y is too short."""
+        for candidate in self.candidates:
+            if len(y) <= candidate.transformation.start or (candidate.transformation.log and not (y > 0.0).all()):
+                yield None
+            else:
+                yield candidate.own_units(y) if self.n_series > 1 else candidate
+
+    def continued(
+        self, known: FloatArray | None, external: FloatArray, n_steps: int, level: float | None
+    ) -> tuple[FloatArray, FloatArray]:
+        """What follows a series (T, n_outputs), by default that of `fit`, and half the widths of intervals around it.
+
+        External inputs are those of the steps that are continued, after those of `known`.
+        """
+        ahead = self.preparation.apply(_external(external)).rows
+        if known is None:
+            y, inputs = self.end[0], np.concatenate([self.end[1], ahead])
+        else:
+            y, inputs = np.ldexp(known, -self.exponent), ahead
+        low, high = y.min(axis=0), y.max(axis=0)
+        if self.n_series == 1:
+            low, high = np.minimum(low, self.end[0].min(axis=0)), np.maximum(high, self.end[0].max(axis=0))
+        if n_steps == 0:
+            return np.empty((0, self.n_outputs)), np.empty((0, self.n_outputs))
+        nothing = np.full((len(CAPACITIES), n_steps, self.n_outputs), np.nan)
+        paths = [
+            nothing if candidate is None else candidate.paths(self.reader, y, inputs, n_steps)
+            for candidate in self._candidates_for(y)
+        ]
+        naive = naive_paths(y, [len(y)], self.season, n_steps, seasonal=self.season > 1)
+        values = self.combination.combine([*paths, *(path[:, 0] for path in naive)], low, high)
+        far = np.maximum(low - values, values - high) > high - low + _ROUNDING * np.maximum(np.abs(low), np.abs(high))
+        if far.any():
+            step = int(np.argmax(far.any(axis=1)))
+            warnings.warn(
+                f"the forecast leaves the range of the data by more than that range, from step {step} on",
+                stacklevel=3,
+            )
+        widths = np.zeros_like(values)
+        if level is not None:
+            widths = self.intervals.half_widths(n_steps, level)
+            if self.n_series > 1:
+                widths *= Units.of(y).deviation / Units.of(self.end[0]).deviation
+        return np.ldexp(values, self.exponent), np.ldexp(widths, self.exponent)
+
+    def one_step(self, series: Series, external: FloatArray) -> FloatArray:
+        """Predictions (n_rows, n_outputs) of every value from the true ones before it."""
+        inputs = self.preparation.apply(_external(external)).rows
+        rows, offsets = np.ldexp(series.sequences.rows, -self.exponent), series.sequences.offsets
+        parts = [self._one_step(rows[a:b], inputs[a:b]) for a, b in pairwise(offsets.tolist())]
+        return np.ldexp(np.concatenate(parts), self.exponent)
+
+    def _one_step(self, y: FloatArray, inputs: FloatArray) -> FloatArray:
+        weights, best = self.combination.weights(1)
+        said = [
+            np.full_like(y, np.nan) if candidate is None else candidate.one_step(self.reader, y, inputs, best[k][0])
+            for k, candidate in enumerate(self._candidates_for(y))
+        ]
+        start = (y if self.n_series > 1 else self.end[0]).mean(axis=0)  # nothing is known before the first step
+        before = np.concatenate([start[None], y[:-1]])
+        mean = np.concatenate([start[None], np.cumsum(y, axis=0)[:-1] / np.arange(1, len(y))[:, None]])
+        said += [before, mean]
+        if self.season > 1:
+            said.append(np.concatenate([np.full_like(y[: self.season], np.nan), y[: -self.season]])[: len(y)])
+        values = np.stack(said)
+        known = np.isfinite(values)
+        share = np.where(known, weights, 0.0) + np.where(known, 1e-200, 0.0)
+        return (share * np.where(known, values, 0.0)).sum(axis=0) / share.sum(axis=0)
+
+    def follow(self, series: Series, external: FloatArray) -> FloatArray:
+        """Activations (n_rows, n_networks * n_cells) on the series, in the transformation with the largest weight."""
+        if not self.candidates:
+            raise ValueError("the series of fit was too short to train networks, so there are no activations")
+        weights, _ = self.combination.weights(1)
+        k = int(weights[: len(self.candidates), 0].mean(axis=1).argmax())
+        inputs = self.preparation.apply(_external(external)).rows
+        rows, offsets = np.ldexp(series.sequences.rows, -self.exponent), series.sequences.offsets
+        found = []
+        for i, (a, b) in enumerate(pairwise(offsets.tolist())):
+            candidate = list(self._candidates_for(rows[a:b]))[k]
+            if candidate is None:
+                raise ValueError(f"series {i} of y is too short, or not positive, for the transformation of the model")
+            features = candidate.follow(self.reader, rows[a:b], inputs[a:b]).features
+            n = self.reader.n_joined * self.network.n_cells
+            found.append(features[:, :, :n].transpose(1, 0, 2).reshape(b - a, -1))
+        return np.concatenate(found)
+
+    # ------------------------------------------------------------------ files
+
+    def state(self) -> dict[str, Any]:
+        """What a model file holds."""
+        names = {} if self.features.names is None else {"feature_names_in_": self.features.names}
+        index = {} if self.index is None else {"_index": self.index}
+        return names | index | {
+            "n_features_in_": self.features.n, "genome_": self.network.genome, "_cell": self.network.cell,
+            "n_outputs_": self.n_outputs, "_flat": self.flat,
+            "_rolling": {
+                "season": self.season, "n_series": self.n_series, "exponent": self.exponent,
+                "input_mean": self.preparation.mean, "input_inverse": self.preparation.inverse,
+                "n_joined": self.reader.n_joined, "lags": self.reader.lags, "readout_lags": self.reader.readout_lags,
+                "candidates": [
+                    {"log": c.transformation.log, "lags": c.transformation.lags, "mean": c.units.mean,
+                     "deviation": c.units.deviation, **{name: getattr(c, name) for name in _ARRAYS}}
+                    for c in self.candidates
+                ],
+                "errors": list(self.combination.errors), "sound": list(self.combination.sound),
+                "growth": self.intervals.growth, "ratios": self.intervals.ratios, "n_apart": self.intervals.n_apart,
+                "y": self.end[0], "external": self.end[1],
+            },
+        }  # fmt: skip
+
+    @classmethod
+    def fields(cls, state: dict[str, Any], estimator: str) -> dict[str, Any]:
+        """The fields of a model, from what `state` gave.
+
+        Raises
+        ------
+        Exception
+            Of some kind, for what no model can have.
+        """
+        own = state["_rolling"]
+        check_values("genome_", state["genome_"], (None, None, None))
+        check_choice("_cell", state["_cell"], lstm.CELLS)
+        check_flags(_flat=state["_flat"])
+        check_integer("n_outputs_", state["n_outputs_"], 1)
+        if len(own["exponent"]) != state["n_outputs_"]:
+            raise ValueError(f"the series does not have n_outputs_={state['n_outputs_']!r} outputs")
+        candidates = [
+            NetworkCandidate(
+                Transformation(c["log"], c["lags"]), Units(c["mean"], c["deviation"]), *(c[name] for name in _ARRAYS)
+            )
+            for c in own["candidates"]
+        ]
+        features = Features(
+            estimator, check_integer("n_features_in_", state["n_features_in_"], 0), state.get("feature_names_in_")
+        )
+        network = Network(state["genome_"], state["_cell"], _GATE_BIAS)
+        reader = Reader(network, own["n_joined"], own["lags"], own["readout_lags"])
+        return {
+            "features": features, "flat": state["_flat"], "index": state.get("_index"), "season": own["season"],
+            "n_series": own["n_series"], "exponent": own["exponent"],
+            "preparation": Preparation((), own["input_mean"], own["input_inverse"]), "reader": reader,
+            "candidates": tuple(candidates), "combination": Combination(own["errors"], own["sound"]),
+            "intervals": Intervals(own["growth"], own["ratios"], own["n_apart"]), "end": (own["y"], own["external"]),
+        }  # fmt: skip
+
+    def check(self) -> None:
+        """That the parts of a model fit together.
+
+        Raises
+        ------
+        ValueError
+            They do not.
+        """
+        q, n_external = self.n_outputs, self.features.n
+        if self.features.names is not None:
+            check_feature_names(self.features.names, n_external)
+        for name, least in (("season", 1), ("n_series", 1)):
+            check_integer(name, getattr(self, name), least)
+        reader, genome = self.reader, self.network.genome
+        for lags in (reader.lags, reader.readout_lags):
+            _check_lags(lags)
+        n_networks, n_cells, _ = genome.shape
+        n_inputs = len(reader.lags) * q + n_external + 1
+        check_values("genome_", genome, (n_networks, n_cells, 4 * (n_inputs + n_cells)))
+        if 0 in (n_networks, n_cells) or n_networks % check_integer("n_joined", reader.n_joined, 1):
+            raise ValueError("the networks do not fill the readouts")
+        if self.exponent.dtype != np.int64 or np.abs(self.exponent).max() > _MOST_EXPONENT:
+            raise ValueError("exponent must hold those of float64")
+        check_values("input_mean", self.preparation.mean, (n_external,))
+        check_values("input_inverse", self.preparation.inverse, (n_external,))
+        check_values("y", self.end[0], (None, q))
+        check_values("external", self.end[1], (len(self.end[0]), n_external + 1))
+        m, c = reader.n_readouts, len(CAPACITIES)
+        p = reader.n_joined * n_cells + len(reader.readout_lags) * q + n_external
+        shapes = {
+            "centre": (m, p), "inverse": (m, p), "coef": (m, c, p, q), "intercept": (m, c, q), "low": (q,), "high": (q,)
+        }  # fmt: skip
+        for candidate in self.candidates:
+            check_flags(log=candidate.transformation.log)
+            _check_lags(candidate.transformation.lags)
+            for name, shape in shapes.items():
+                check_values(name, getattr(candidate, name), shape)
+            check_values("mean", candidate.units.mean, (q,))
+            check_values("deviation", candidate.units.deviation, (q,))
+        errors, sound, judged = self.combination.errors, self.combination.sound, len(self.intervals.growth)
+        n_capacities = [c] * len(self.candidates) + [1] * (3 if self.season > 1 else 2)
+        if not len(errors) == len(sound) == len(n_capacities):
+            raise ValueError("the errors are not those of the candidates")
+        for e, s, n in zip(errors, sound, n_capacities, strict=True):
+            check_values("errors", np.nan_to_num(e, posinf=0.0), (n, judged, q))
+            if s.dtype != bool or s.shape != (n, q):
+                raise ValueError("sound must be flags of the capacities")
+        check_values("growth", self.intervals.growth, (judged, q))
+        check_values("ratios", self.intervals.ratios, (None, q))
+        check_number("n_apart", self.intervals.n_apart, 0)
+        if 0 in (judged, len(self.intervals.ratios), len(self.end[0])):
+            raise ValueError("there is no series, or no error from a rolling origin")
+        self.check_index()
+
+
+_ARRAYS = ("centre", "inverse", "coef", "intercept", "low", "high")
+_MOST_EXPONENT = 1100
+
+
+def _check_lags(lags: Any) -> None:
+    if not isinstance(lags, tuple):
+        raise ValueError("lags must be a tuple")
+    for lag in lags:
+        check_integer("lags", lag, 1, INT32_MAX)
+
+
+def _external(rows: FloatArray) -> Sequences:
+    return Sequences(rows, np.array([0, len(rows)]), "2d")
+
+
+def _report(transformation: Transformation, paths: FloatArray, truth: FloatArray) -> None:
+    error = np.abs(paths - truth).mean(axis=(1, 2, 3)).min()
+    relative = error / max(np.abs(np.diff(truth, axis=1)).mean() if truth.shape[1] > 1 else 1.0, 1e-300)
+    kind = "logarithm" if transformation.log else "values"
+    print(
+        f"{kind}, differences {transformation.lags}: mean error of free runs {relative:.4g} mean steps", file=sys.stderr
+    )
