@@ -166,7 +166,7 @@ def test_the_population_cannot_go_on_with_other_parameters(name, value):
 @pytest.mark.parametrize("n_cells, n_columns, now", [(2, 2, "2 cells and 2 inputs"), (3, 1, "3 cells and 1 inputs")])
 def test_the_population_cannot_go_on_with_other_numbers_of_cells_or_inputs(n_cells, n_columns, now):
     model = tiny(warm_start=True).fit(EQUAL, STEPS)
-    message = f"warm_start .* which had 3 cells and 2 inputs: n_cells and X now give {now}"
+    message = f"warm_start .* which had 3 cells and 2 inputs: the parameters and X now give {now}"
     with pytest.raises(ValueError, match=message):
         model.set_params(n_cells=n_cells).fit([x[:, :n_columns] for x in EQUAL], STEPS)
 

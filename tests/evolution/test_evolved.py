@@ -337,7 +337,8 @@ def test_refit_keeps_the_values():
      "C must be a number or 'auto', by leave-one-out, with validation='loo', got 'evolve'"),
     (EvokeRegressor, (STRINGS, [len(x) for x in STRINGS]), {"validation": "loo", "gamma": "evolve"},
      "gamma must be a number or 'auto', by leave-one-out, with validation='loo', got 'evolve'"),
-    (EvokeForecaster, (SERIES,), {"C": "evolves"}, "C must be 'evolve' or a positive finite number, got 'evolves'"),
+    (EvokeForecaster, (SERIES,), {"C": "evolves"},
+     "C must be 'auto', 'evolve' or a positive finite number, got 'evolves'"),
     (EvokeClassifier, (STRINGS, LABELS), {"gamma": "evolves"},
      "gamma must be 'auto', 'evolve' or a positive finite number, got 'evolves'"),
 ])  # fmt: skip

@@ -215,9 +215,10 @@ def check_lags(name: str, lags: Any) -> tuple[int, ...]:
     """Numbers of steps, each once; False stands for none, True for 1."""
     if isinstance(lags, (bool, np.bool_)):
         return (1,) if lags else ()
-    if not is_sequence(lags) or len({*lags}) < len(lags):
-        raise refusal(name, "be True, False or a sequence of numbers of steps, each once", lags)
-    return tuple(check_integer(f"{name}[{i}]", lag, 1) for i, lag in enumerate(lags))
+    numbers = [_to_int(lag) for lag in lags] if is_sequence(lags) else [None]
+    if not all(lag is not None and 1 <= lag <= INT32_MAX for lag in numbers) or len({*numbers}) < len(numbers):
+        raise refusal(name, "be True, False or a sequence of integers of at least 1, each once", lags)
+    return tuple(int(lag) for lag in numbers if lag is not None)
 
 
 def check_path(path: Any) -> None:

@@ -36,8 +36,9 @@ class EvokeClassifier(ClassifierMixin, SequenceEstimator):
 
     Parameters
     ----------
-    n_cells : int, default=5
+    n_cells : int or "auto", default="auto"
         Memory cells H.
+        "auto": 5 where steps have targets, 3 where sequences have one.
     cell : {"lstm", "evolino"}, default="lstm"
         ``"lstm"``: s = i tanh(z) + f s, phi = o tanh(s). ``"evolino"``: s = i z + f s, phi = tanh(o s).
     gate_bias : tuple of 3 floats or "auto", default="auto"
@@ -124,7 +125,8 @@ class EvokeClassifier(ClassifierMixin, SequenceEstimator):
         "auto": 1 where steps have targets, 100 where sequences have one.
     differences : bool, tuple of int or "auto", default="auto"
         Where ``validation="loo"``: networks also read by how much X has changed since so many steps before (True: since
-        the last). Several numbers let them see patterns of several widths. "auto": False where steps have targets,
+        the last). Several numbers let them see patterns of several widths; a cell
+        starts with the changes since none, one or two of them, drawn at random. "auto": False where steps have targets,
         (1, 2, 4, 8, 16, 32) where sequences have one.
     scale : {"standard"}, None or "auto", default="auto"
         Where ``validation="loo"``: "standard" brings the inputs of the networks and the features of the readout to a
@@ -169,7 +171,8 @@ class EvokeClassifier(ClassifierMixin, SequenceEstimator):
 
     _regression = False
     _auto = MappingProxyType({
-        "gate_bias": ((0.0, 1.5, -1.5), (0.0, 0.0, 0.0)), "n_generations": (50, 1), "subpopulation_size": (40, 400),
+        "n_cells": (5, 3), "gate_bias": ((0.0, 1.5, -1.5), (0.0, 0.0, 0.0)), "n_generations": (50, 1),
+        "subpopulation_size": (40, 400),
         "n_trials": (5, 1), "objective": ("hinge", "squared"), "readout": ("svm", "lssvm"), "gamma": (0.25, "auto"),
         "C": (100.0, "auto"), "validation": ("half", "loo"), "pool": ("last", POOL), "n_networks": (1, 100),
         "differences": (False, LAGS), "scale": (None, "standard"),
@@ -182,7 +185,7 @@ class EvokeClassifier(ClassifierMixin, SequenceEstimator):
 
     def __init__(
         self,
-        n_cells=5,
+        n_cells="auto",
         cell="lstm",
         gate_bias="auto",
         weight_range=5.0,

@@ -110,10 +110,11 @@ class EvokeForecaster(SeriesEstimator):
         support vector machines, or linear weights by the pseudoinverse, one for each output.
         "auto": "ridge" with rolling origins, else "lssvm".
     kernel : {"rbf", "linear", "poly"}, default="rbf"
-    gamma : float, "evolve" or "auto", default="auto"
+    gamma : float or "evolve" or "auto", default="auto"
         Kernel width, ``exp(-gamma * |x - y|**2)``. The paper's "standard deviation 2.0" means 1/4 in its SVM software.
-        "evolve": a number for each network, which evolves with its weights. "auto": 0.25.
-    C : float, "evolve" or "auto", default="auto"
+        "evolve": a number for each network, which evolves with its weights.
+        "auto": 0.25.
+    C : float or "evolve" or "auto", default="auto"
         Capacity: the price of a squared error with ``readout="lssvm"``; of an error beyond `epsilon` with
         ``readout="svm"``. Noise-free series gain from more (1e12), noisy ones from less.
         "evolve": as `gamma`. "auto": with rolling origins the best of nine from 0.01 to 1e11, else 1e8.

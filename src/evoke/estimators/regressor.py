@@ -32,7 +32,7 @@ class EvokeRegressor(RegressorMixin, SequenceEstimator):
     ----------
     n_cells : int or "auto", default="auto"
         Memory cells H.
-        "auto": 10 where steps have targets, 5 where sequences have one.
+        "auto": 10 where steps have targets, 3 where sequences have one.
     cell : {"lstm", "evolino"} or "auto", default="auto"
         ``"lstm"``: s = i tanh(z) + f s, phi = o tanh(s). ``"evolino"``: s = i z + f s, phi = tanh(o s).
         "auto": "evolino" where steps have targets, "lstm" where sequences have one.
@@ -117,7 +117,8 @@ class EvokeRegressor(RegressorMixin, SequenceEstimator):
         "auto": 1 where steps have targets, 100 where sequences have one.
     differences : bool, tuple of int or "auto", default="auto"
         Where ``validation="loo"``: networks also read by how much X has changed since so many steps before (True: since
-        the last). Several numbers let them see patterns of several widths. "auto": False where steps have targets,
+        the last). Several numbers let them see patterns of several widths; a cell
+        starts with the changes since none, one or two of them, drawn at random. "auto": False where steps have targets,
         (1, 2, 4, 8, 16, 32) where sequences have one.
     scale : {"standard"}, None or "auto", default="auto"
         Where ``validation="loo"``: "standard" brings the inputs of the networks and the features of the readout to a
@@ -164,7 +165,7 @@ class EvokeRegressor(RegressorMixin, SequenceEstimator):
 
     _model = RegressorModel
     _auto = MappingProxyType({
-        "n_cells": (10, 5), "cell": ("evolino", "lstm"), "weight_range": (0.5, 5.0), "n_generations": (50, 1),
+        "n_cells": (10, 3), "cell": ("evolino", "lstm"), "weight_range": (0.5, 5.0), "n_generations": (50, 1),
         "subpopulation_size": (40, 400), "n_trials": (5, 1), "readout": ("svm", "lssvm"), "gamma": (0.25, "auto"),
         "C": (100.0, "auto"), "validation": ("half", "loo"), "pool": ("last", POOL), "n_networks": (1, 100),
         "differences": (False, LAGS), "scale": (None, "standard"),

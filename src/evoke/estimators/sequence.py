@@ -158,7 +158,9 @@ class SequenceEstimator(BaseEvoke, auto_wrap_output_keys=None):  # type: ignore[
             Objective(str(self.objective), exclusive, self._regression, float(getattr(self, "epsilon", 0.0))),
         )  # fmt: skip
         joined = JoinedNetworks(problem, self._leave_one_out(JOINED_GRID), preparation, units)
-        memories = Memories(problem.n_inputs, float(self.weight_range), float(np.mean(X.lengths)))
+        memories = Memories(
+            problem.n_inputs, float(self.weight_range), float(np.mean(X.lengths)), len(preparation.lags)
+        )
 
         def build_for_all(left_out, **parts) -> SequenceModel:
             decisions = np.full((len(weights), len(points.targets)), np.nan)
