@@ -79,11 +79,6 @@ def load(name: str) -> Series:
 
 def evoke(y: np.ndarray, season: int, horizon: int, seed: int) -> Forecast:
     model = EvokeForecaster(random_state=seed)
-    if "season" not in model.get_params():  # remove with the release that has it
-        try:
-            return Forecast(model.fit(y).generate(horizon))
-        except FloatingPointError:
-            return Forecast(np.full(horizon, np.inf))
     model.set_params(season=season if season > 1 else None).fit(y)
     return Forecast(*model.generate(horizon, return_interval=LEVEL))
 
