@@ -81,6 +81,22 @@ def test_the_fitness_is_the_error_of_machines_trained_without_each_sequence(read
     np.testing.assert_allclose(model.decision_function(X), K @ coef + bias, rtol=1e-6, atol=1e-8)
 
 
+def test_networks_are_judged_on_300_sequences_and_read_on_all():
+    X, labels, _ = waves(700)
+    shuffled = np.random.default_rng(1).permutation(700)
+    X, labels = [X[i][:12] for i in shuffled], labels[shuffled]  # of one length, which draws depend on
+    order = np.argsort(-labels, kind="stable")  # +1 and -1 of the first class lead: its sequences come last
+    few = np.sort(order[np.arange(300) * 700 // 300])
+    assert np.bincount(labels[few]).tolist() == [100, 100, 100]
+    settings = SETTINGS | {"n_generations": 1, "differences": False, "scale": None, "C": 3.0, "gamma": 0.1}
+    model = EvokeClassifier(**settings).fit(X, labels)
+    alone = EvokeClassifier(**settings).fit([X[i] for i in few], labels[few])
+    np.testing.assert_array_equal(model.genome_, alone.genome_)
+    assert model.best_fitness_ == alone.best_fitness_
+    assert len(model.readout_.support_vectors) == 700 == len(model.loo_decision_function_)
+    assert np.isfinite(model.loo_decision_function_).all()
+
+
 def test_a_cell_starts_with_the_changes_of_at_most_two_lags():
     model = EvokeRegressor(**(SETTINGS | {"differences": (1, 2, 4), "n_generations": 1, "subpopulation_size": 30}))
     model.fit(X, VALUES)

@@ -94,7 +94,9 @@ class EvokeClassifier(ClassifierMixin, SequenceEstimator):
     validation : "half", "loo" or float or "auto", default="auto"
         The part held out for the fitness: the second half of the sequences (or of the steps of a single sequence), or
         the last fraction of them. Not used where `fit` is given ``X_val, y_val``. "loo": each sequence in turn, exactly
-        and from a single factorisation; for one target a sequence and ``readout="lssvm"`` or ``"ridge"``.
+        and from a single factorisation; for one target a sequence and ``readout="lssvm"`` or ``"ridge"``. Of more than
+        300 sequences networks are judged on 300, taken evenly from all in the order of their targets; the readout of
+        the best networks learns from all, and leaves out each of them.
         "auto": "half" where steps have targets or `C` or `gamma` evolve, "loo" where sequences have one.
     random_state : int, SeedSequence, Generator, RandomState or None, default=None
         Seed of the evolution; 0 is a seed like any other. None: a different run each time.

@@ -37,8 +37,19 @@ JOINED_GRID = LeaveOneOut(widths=(0.1, 0.3, 1.0, 3.0), capacities=(1.0, 10.0, 10
 # Changes since so many steps before are inputs too: networks then see patterns of these widths at once.
 LAGS = (1, 2, 4, 8, 16, 32)
 
+# Sequences on which a network is judged: the time of leave-one-out grows with their cube.
+MOST_JUDGED = 300
+
 # Statistics of activations over a whole sequence.
 POOL = ("last", "mean", "std", "max", "min", "positive", "change")
+
+
+def spread(targets: FloatArray, most: int) -> NDArray[np.int64]:
+    """Which of the points with targets (n_outputs, n) stand for all: at most so many, evenly over sorted targets."""
+    n = targets.shape[1]
+    if n <= most:
+        return np.arange(n)
+    return np.sort(np.lexsort(targets[::-1])[np.arange(most) * n // most])
 
 
 class Given(NamedTuple):
@@ -158,6 +169,12 @@ class SequenceEstimator(BaseEvoke, auto_wrap_output_keys=None):  # type: ignore[
             Objective(str(self.objective), exclusive, self._regression, float(getattr(self, "epsilon", 0.0))),
         )  # fmt: skip
         joined = JoinedNetworks(problem, self._leave_one_out(JOINED_GRID), preparation, units)
+        judged = spread(points.targets, MOST_JUDGED)
+        if len(judged) < len(counted):
+            problem = replace(
+                problem, inputs=problem.inputs.take(judged),
+                points=Points(np.arange(len(judged)), points.weights[judged], points.targets[:, judged].copy()),
+            )  # fmt: skip
         memories = Memories(
             problem.n_inputs, float(self.weight_range), float(np.mean(X.lengths)), len(preparation.lags)
         )

@@ -292,7 +292,6 @@ class LSSVC(Classification, LeastSquaresMachine):
     ----------
     .. [1] J. A. K. Suykens and J. Vandewalle, "Least squares support vector machine classifiers", Neural Processing
        Letters 9(3), 1999.
-    .. [2] C. Guo et al., "On calibration of modern neural networks", 2017, section 4.2.
 
     Examples
     --------
@@ -433,8 +432,9 @@ class LSSVC(Classification, LeastSquaresMachine):
         """Probabilities of the classes; only with ``probability=True``.
 
         The decisions times one number, which has the least log-loss on the leave-one-out decisions of the fit, are
-        turned into probabilities by the softmax, or for two classes by the logistic function [2]_. So the most probable
-        class is that of `predict`.
+        turned into probabilities by the softmax, or for two classes by the logistic function (C. Guo et al.,
+        "On calibration of modern neural networks", 2017, section 4.2). So the most probable class is that of
+        `predict`.
 
         Parameters
         ----------

@@ -90,8 +90,7 @@ class SVC(Classification, IterativeMachine):
     See Also
     --------
     solve : The same on arrays, for several targets over one kernel matrix.
-    LSSVC : Least squares, with probabilities.
-    sklearn.calibration.CalibratedClassifierCV : Probabilities, by cross-validation.
+    LSSVC : Least squares, with probabilities. Those of an SVC are given by scikit-learn's ``CalibratedClassifierCV``.
 
     Examples
     --------
