@@ -211,6 +211,7 @@ def test_methods_learn(name, monkeypatch):
 
 
 @pytest.mark.realdata
+@pytest.mark.filterwarnings("ignore")  # of numba, about the code of aeon that it compiles
 @pytest.mark.parametrize("name", ["MiniRocket", "1-NN DTW"])
 def test_methods_of_aeon_learn(name):
     pytest.importorskip("aeon")
