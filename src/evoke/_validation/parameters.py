@@ -9,7 +9,7 @@ import inspect
 import math
 import operator
 import os
-from collections.abc import Iterable, Iterator, Mapping, Set
+from collections.abc import Collection, Iterable, Iterator, Mapping, Set
 from numbers import Integral, Real
 from typing import Any
 
@@ -153,12 +153,17 @@ def check_integer_or_none(name: str, value: Any, least: int, most: int) -> None:
         raise refusal(name, f"be None or an integer from {least} to {most}", value)
 
 
+def _to_lags(values: Collection[Any]) -> tuple[int, ...] | None:
+    """Numbers of steps; None if one of them is none."""
+    lags = tuple(lag for value in values if (lag := _to_int(value)) is not None and 1 <= lag <= INT32_MAX)
+    return lags if len(lags) == len(values) else None
+
+
 def check_lags_or_auto(name: str, value: Any) -> None:
     """A tuple or list of steps back, empty for none, or "auto"."""
     if is_text(value, "auto"):
         return
-    lags = [_to_int(lag) for lag in value] if isinstance(value, (tuple, list)) else [None]
-    if not all(lag is not None and 1 <= lag <= INT32_MAX for lag in lags):
+    if not isinstance(value, (tuple, list)) or _to_lags(value) is None:
         raise refusal(name, "be 'auto' or a tuple of integers of at least 1", value)
 
 
@@ -215,10 +220,10 @@ def check_lags(name: str, lags: Any) -> tuple[int, ...]:
     """Numbers of steps, each once; False stands for none, True for 1."""
     if isinstance(lags, (bool, np.bool_)):
         return (1,) if lags else ()
-    numbers = [_to_int(lag) for lag in lags] if is_sequence(lags) else [None]
-    if not all(lag is not None and 1 <= lag <= INT32_MAX for lag in numbers) or len({*numbers}) < len(numbers):
+    numbers = _to_lags(lags) if is_sequence(lags) else None
+    if numbers is None or len({*numbers}) < len(numbers):
         raise refusal(name, "be True, False or a sequence of integers of at least 1, each once", lags)
-    return tuple(int(lag) for lag in numbers if lag is not None)
+    return numbers
 
 
 def check_path(path: Any) -> None:

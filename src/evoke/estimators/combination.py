@@ -10,14 +10,14 @@ from sklearn.isotonic import isotonic_regression
 
 from evoke._validation.arrays import FloatArray
 
-__all__ = ["LEAVES", "Combination", "Intervals"]
+__all__ = ["LEAVES", "ROUNDING", "Combination", "Intervals"]
 
 LEAVES = 2.0  # a candidate whose free run leaves the range of the data by this many ranges is not used
 _SHARPNESS = 8  # weight of a candidate: (least error / its error) ** sharpness
 _WINDOW = 0.25  # errors count at a step that are this share of the judged steps before or after it
 _WIDEN = 1.2  # of intervals: for the choice by the same errors
 _TINY = 1e-300
-_ROUNDING = 1e-9  # of values, by which a constant series may be left
+ROUNDING = 1e-9  # of values, by which a constant series may be left
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,7 +83,7 @@ class Combination:
 
 
 def _inside(paths: FloatArray, low: FloatArray, high: FloatArray) -> NDArray[np.bool_]:
-    reach = LEAVES * (high - low) + _ROUNDING * np.maximum(np.abs(low), np.abs(high))
+    reach = LEAVES * (high - low) + ROUNDING * np.maximum(np.abs(low), np.abs(high))
     return (low - reach <= paths) & (paths <= high + reach)
 
 

@@ -12,12 +12,12 @@ from evoke._validation.arrays import FloatArray
 from evoke._validation.errors import shown
 from evoke.sequences.containers import Sequences
 
-__all__ = ["LIMIT", "Memories", "Pooling", "Preparation", "Units", "check_lengths"]
+__all__ = ["Memories", "Pooling", "Preparation", "Units", "check_lengths"]
 
 # A column that varies by less than this, relative to its largest value, is constant but for rounding.
 _CONSTANT = 1e-12
 
-LIMIT = 3.0  # of features, in deviations
+_LIMIT = 3.0  # of features, in deviations
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,10 +45,7 @@ class Preparation:
         if not scaled:
             return plain
         columns = plain.columns(X)
-        mean = columns.mean(axis=0)
-        deviation = np.sqrt(((columns - mean) ** 2).mean(axis=0))
-        varies = deviation > _CONSTANT * np.abs(columns).max(axis=0)
-        return cls(lags, mean, np.divide(1.0, deviation, out=np.zeros(n_columns), where=varies))
+        return cls(lags, *_mean_and_inverse(columns))
 
     @property
     def n_features(self) -> int:
@@ -87,6 +84,19 @@ class Preparation:
         return replace(X, rows=inputs)
 
 
+def _mean_and_deviation(values: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Those of columns; a deviation of 0 where one does not vary but for rounding."""
+    mean = values.mean(axis=0)
+    deviation = np.sqrt(((values - mean) ** 2).mean(axis=0))
+    return mean, np.where(deviation > _CONSTANT * np.abs(values).max(axis=0), deviation, 0.0)
+
+
+def _mean_and_inverse(values: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Mean of columns and 1 / deviation; 0 where one does not vary."""
+    mean, deviation = _mean_and_deviation(values)
+    return mean, np.divide(1.0, deviation, out=np.zeros_like(deviation), where=deviation > 0.0)
+
+
 def _changes(rows: FloatArray, lag: int) -> FloatArray:
     """Rows less those `lag` before them; 0 for the first ones."""
     changes = np.zeros_like(rows)
@@ -109,10 +119,8 @@ class Units:
     @classmethod
     def of(cls, targets: FloatArray) -> Units:
         """Mean and deviation of targets (n, n_outputs); a deviation of 1 where they do not vary."""
-        mean = targets.mean(axis=0)
-        deviation = np.sqrt(((targets - mean) ** 2).mean(axis=0))
-        varies = deviation > _CONSTANT * np.abs(targets).max(axis=0)
-        return cls(mean, np.where(varies, deviation, 1.0))
+        mean, deviation = _mean_and_deviation(targets)
+        return cls(mean, np.where(deviation > 0.0, deviation, 1.0))
 
     @classmethod
     def none(cls, targets: FloatArray) -> Units:
@@ -152,10 +160,7 @@ class Pooling:
         n_features = statistics.shape[1]
         if not scaled:
             return cls(pool, washout, np.zeros(n_features), np.ones(n_features))
-        mean = statistics.mean(axis=0)
-        deviation = np.sqrt(((statistics - mean) ** 2).mean(axis=0))
-        varies = deviation > _CONSTANT * np.abs(statistics).max(axis=0)
-        return cls(pool, washout, mean, np.divide(1.0, deviation, out=np.zeros(n_features), where=varies), LIMIT)
+        return cls(pool, washout, *_mean_and_inverse(statistics), _LIMIT)
 
     @staticmethod
     def statistics(networks: Network, inputs: Sequences, pool: tuple[str, ...], washout: int) -> FloatArray:

@@ -18,7 +18,7 @@ from evoke._core.lstm import Network
 from evoke._validation.arrays import FloatArray
 from evoke._validation.parameters import INT32_MAX, check_choice, check_integer, check_number
 from evoke.estimators.candidates import CAPACITIES, NetworkCandidate, Reader, naive_paths
-from evoke.estimators.combination import Combination, Intervals
+from evoke.estimators.combination import ROUNDING, Combination, Intervals
 from evoke.estimators.fitted import ReadsSeries
 from evoke.estimators.pooling import Memories, Preparation, Units
 from evoke.persistence.checks import check_feature_names, check_flags, check_values
@@ -33,7 +33,6 @@ N_JOINED = 4  # networks that give their activations to one readout
 _N_ORIGINS = 24  # rolling origins
 _HORIZON = 24  # of a series without a season, that free runs are judged over; else two seasons
 _LEAST_BEFORE = 20  # transformed values before the first origin
-_ROUNDING = 1e-9  # of values, by which a constant series may be left
 _GATE_BIAS = (0.0, 0.0, 0.0)  # each network has a constant input
 _MOST_NUMBERS = 2**28  # in the networks: 2 GiB
 
@@ -224,7 +223,7 @@ class RollingModel(ReadsSeries):
         ]
         naive = naive_paths(y, [len(y)], self.season, n_steps, seasonal=self.season > 1)
         values = self.combination.combine([*paths, *(path[:, 0] for path in naive)], low, high)
-        far = np.maximum(low - values, values - high) > high - low + _ROUNDING * np.maximum(np.abs(low), np.abs(high))
+        far = np.maximum(low - values, values - high) > high - low + ROUNDING * np.maximum(np.abs(low), np.abs(high))
         if far.any():
             step = int(np.argmax(far.any(axis=1)))
             warnings.warn(
