@@ -1,4 +1,4 @@
-"""docs/data_sets.md and its figures, from what `bench/study.py sets` measured."""
+"""docs/data_sets.md and its figures, from what the studies `sets` and `calibration` measured."""
 
 from __future__ import annotations
 
@@ -8,25 +8,32 @@ from typing import Any
 
 import numpy as np
 
-from harness import forecasts, memory_sets, ranks
+from harness import calibration_chapter, forecasts, memory_sets, ranks
+from harness.calibration import PROBABILITIES
+from harness.class_methods import MEMORY_SETS, REAL_SETS
+from harness.narma import NARMA
 from harness.report import markdown_table, skipped
 from harness.results import Part, Results
 
 OURS = "evoke"
 SMALL = 0.005  # differences in accuracy that the list of sets where another wins passes over
 MOST_LEFT_OUT = 2  # sets that a method may be left out of and still be ranked
-RANKS, MEMORY = "data-sets-ranks.png", "data-sets-memory.png"
-LABELS, TASKS, STEPS, SERIES = "classification", "memory", "narma", "forecasts"  # the parts
+RANKS, RELIABILITY, MEMORY = "data-sets-ranks.png", "data-sets-reliability.png", "data-sets-memory.png"
+LABELS, CALIBRATION, TASKS, STEPS, SERIES = "classification", "calibration", "memory", "narma", "forecasts"
+PARTS = {
+    LABELS: REAL_SETS, CALIBRATION: PROBABILITIES, TASKS: MEMORY_SETS, STEPS: NARMA, SERIES: forecasts.FORECASTS,
+}  # fmt: skip
 
 HEAD = """\
 # Data sets and other methods
 
 evoke with its defaults, and what else one would try, on sets that nothing was tuned to. Written from
-`docs/results/sets.json`, which has every single run, by
+`docs/results/sets.json` and `docs/results/calibration.json`, which have every single run, by
 
 ```sh
 pip install '.[bench]'
 python bench/study.py sets --report docs    # measures what the file lacks; --page-only measures nothing
+python bench/study.py calibration --report docs
 ```
 
 Do not edit it by hand. It is made of {n_runs} runs. Methods that depend on chance ran with {seeds}; the tables show
@@ -89,6 +96,7 @@ def write(results: Results, parts: Mapping[str, Part], folder: Path) -> None:
     scores, methods = ranked(results.of(LABELS), parts[LABELS])
     for name, package, draw in (
         (RANKS, "aeon", lambda path: ranks.draw(np.array(list(scores.values())), methods, path)),
+        (RELIABILITY, "matplotlib", lambda path: calibration_chapter.draw(results.of(CALIBRATION), path)),
         (MEMORY, "matplotlib", lambda path: draw_memory(results.of(TASKS), path)),
     ):
         try:
@@ -99,7 +107,7 @@ def write(results: Results, parts: Mapping[str, Part], folder: Path) -> None:
 
 
 def page(results: Results, parts: Mapping[str, Part]) -> str:
-    chapters = {LABELS: labels, TASKS: tasks, STEPS: steps, SERIES: series}
+    chapters = {LABELS: labels, CALIBRATION: probabilities, TASKS: tasks, STEPS: steps, SERIES: series}
     found = []
     for name, chapter in chapters.items():
         if runs := results.of(name):
@@ -280,6 +288,10 @@ def rank_chapter(scores: dict[str, list[float]], methods: list[str]) -> str:
     about = ABOUT_RANKS.format(sets=listed(scores), friedman=ranks.friedman(values))
     figure = f"![Mean ranks; methods that a bar joins do not differ significantly](figures/{RANKS})\n"
     return "\n".join([about, markdown_table(rows), "", figure])
+
+
+def probabilities(runs: list[dict[str, Any]], part: Part) -> str:
+    return calibration_chapter.chapter(runs, part, f"figures/{RELIABILITY}")
 
 
 def tasks(runs: list[dict[str, Any]], part: Part) -> str:

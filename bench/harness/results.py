@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 KEYS = ("part", "set", "method", "seed")
+FOLDER = Path(__file__).parents[2] / "docs" / "results"
 
 
 class LeftOut(Exception):
@@ -60,3 +61,11 @@ class Results:
         beside = self.file.with_suffix(".part")
         beside.write_text(f'{head},\n "runs": [\n{lines}\n ]\n}}\n', encoding="utf-8")
         os.replace(beside, self.file)
+
+
+def gathered(first: Path, *others: Path) -> Results:
+    """The runs of several files, with the head of the first; kept in none."""
+    results = Results()
+    results.head = Results(first).head
+    results.runs = [run for file in (first, *others) for run in Results(file).runs]
+    return results

@@ -1,7 +1,6 @@
 """The study of data sets: its statistics, its tables, its file, and that its methods learn what they are given."""
 
 import json
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -9,7 +8,8 @@ import pytest
 from harness import class_methods, class_sets, data_sets_page, echo, forecasts, memory_sets, narma, ranks
 from harness.class_sets import Split
 from harness.report import installed
-from harness.results import LeftOut, Part, Results
+from harness.results import FOLDER, LeftOut, Part, Results, gathered
+from studies import calibration as calibration_study
 from studies import sets
 
 # ---------------------------------------------------------------- statistics
@@ -143,8 +143,9 @@ def test_ranks_are_those_of_sets_that_all_read():
 
 @pytest.mark.skipif(not sets.RESULTS.exists(), reason="nothing has been measured")
 def test_the_page_is_that_of_the_results():
-    page = Path(sets.RESULTS).parents[1] / "data_sets.md"
-    assert page.read_text(encoding="utf-8") == data_sets_page.page(Results(sets.RESULTS), sets.PARTS)
+    page = FOLDER.parent / "data_sets.md"
+    results = gathered(sets.RESULTS, calibration_study.RESULTS)
+    assert page.read_text(encoding="utf-8") == data_sets_page.page(results, data_sets_page.PARTS)
 
 
 # ---------------------------------------------------------------- data
