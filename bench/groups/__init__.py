@@ -16,6 +16,7 @@ CHAPTERS = {
     "working_sets": "Machines with many rows",
     "lssvm": "Least-squares machines",
     "evaluation": "Evaluation of a network",
+    "leave_one_out": "Leave-one-out evaluation",
     "growth": "How cost grows",
     "memory": "Memory",
     "peers_anbncn": "The string task: other methods",

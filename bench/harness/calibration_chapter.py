@@ -47,7 +47,8 @@ def table(runs: list[dict[str, Any]], part: Part, key: str) -> list[dict[str, st
     rows, complete = [], []
     for name, cells in measured(runs, part):
         found = {method: quartiles(those, key) for method, those in cells.items()}
-        rows.append({"set": name, "test": str(next(run["n_test"] for run in runs if run["set"] == name))} | shown(found))
+        n_test = next(run["n_test"] for run in runs if run["set"] == name)
+        rows.append({"set": name, "test": str(n_test)} | shown(found))
         if None not in found.values():
             complete.append([values.median for values in found.values()])
     if len(complete) > 1:
@@ -61,9 +62,9 @@ def table(runs: list[dict[str, Any]], part: Part, key: str) -> list[dict[str, st
 def measured(runs: list[dict[str, Any]], part: Part) -> Iterator[tuple[str, dict[str, list[dict[str, Any]]]]]:
     """The sets with their runs by method."""
     for name in part.sets:
-        cells = {method: [run for run in runs if (run["set"], run["method"]) == (name, method)] for method in part.methods}
-        if any(cells.values()):
-            yield name, cells
+        on_it = [run for run in runs if run["set"] == name]
+        if on_it:
+            yield name, {method: [run for run in on_it if run["method"] == method] for method in part.methods}
 
 
 def quartiles(runs: list[dict[str, Any]], key: str) -> Quartiles | None:

@@ -14,18 +14,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from evoke._core import dispatch, kernel, lstm, mutation, qp
+from evoke._core import dispatch, kernel, lstm, mutation, pooled, qp
 from evoke.evolution.evaluation import evaluate
 from evoke.evolution.problem import Objective, Points, Problem, merge_points
 from evoke.evolution.workers import evaluator
-from evoke.readouts import SVMReadout
+from evoke.readouts import LeaveOneOut, SVMReadout
 from evoke.sequences.containers import as_sequences
 from evoke.sequences.prefixes import Segments, share_prefixes
 from evoke.svm import Solution, _solve, _thundersvm
 
 __all__ = [
-    "FloatArray", "Problem", "add_cauchy", "all_rows_at_once", "boxes", "decide", "evaluate", "evaluator", "gram",
-    "instruction_sets", "machine", "population", "problem_of", "shrunk", "sizes", "solve_machine",
+    "FloatArray", "LeaveOneOutProblem", "Problem", "add_cauchy", "all_rows_at_once", "boxes", "decide", "evaluate",
+    "evaluator", "gram", "instruction_sets", "machine", "population", "problem_of", "shrunk", "sizes", "solve_machine",
     "thundersvm_available", "thundersvm_library", "to_train_on", "to_validate_on", "train_outputs",
     "train_with_thundersvm", "vector_function",
 ]  # fmt: skip
@@ -164,3 +164,40 @@ def train_outputs(problem: Problem, machine: qp.Machine) -> FloatArray:
     for beta, target, lower, upper in zip(betas, train.targets, *bounds, strict=True):
         machine.solve(target, lower, upper, 0.0, readout.tol, readout.max_iter, beta)
     return betas
+
+
+# ---------------------------------------------------------------- leave-one-out evaluation of networks
+
+
+class LeaveOneOutProblem:
+    """Sequences of one class each, read by pooled statistics; machines on them judged by exact leave-one-out.
+
+    The loss of a decision is the square of what it lacks to 1 on its side.
+    """
+
+    def __init__(
+        self, X: Sequence[FloatArray], targets: FloatArray, *, pool: Sequence[str], gate_bias: tuple[float, ...],
+        widths: Sequence[float], capacities: Sequence[float],
+    ):  # fmt: skip
+        self.sequences = as_sequences(X)
+        self.pool, self.gate_bias = tuple(pool), gate_bias
+        self.points = Points(np.arange(len(X)), np.ones(len(X)), np.ascontiguousarray(targets.T))
+        self.readout = LeaveOneOut(widths=tuple(widths), capacities=tuple(capacities))
+        self.objective = Objective("squared")
+
+    def networks(self, genomes: FloatArray) -> lstm.Network:
+        return lstm.Network(genomes, "lstm", self.gate_bias)
+
+    def features(self, genomes: FloatArray) -> FloatArray:
+        """(n_networks, n_sequences, n_features)"""
+        rows, offsets = self.sequences.rows, self.sequences.offsets
+        return pooled.pooled(self.networks(genomes), rows, offsets, self.pool)
+
+    def choose(self, features: FloatArray) -> float:
+        """The least loss of the grid on features (n_sequences, n_features)."""
+        return self.readout.choose(features, self.points, self.objective).error
+
+    def evaluate(self, genomes: FloatArray) -> FloatArray:
+        """Least losses (n_networks,), all in one call."""
+        networks = self.networks(genomes)
+        return pooled.evaluate(networks, self.sequences, self.pool, self.points, self.readout, self.objective)[:, 1]

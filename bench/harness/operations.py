@@ -27,3 +27,15 @@ def gram(n_rows: int, n_features: int) -> float:
 
 def cholesky(n_rows: int) -> float:
     return n_rows**3 / 3
+
+
+def leave_one_out(n_rows: int, n_outputs: int) -> float:
+    """The factor, its inverse, that times ones and targets; then its squares and products with these."""
+    return 2 * n_rows**3 / 3 + (1 + n_outputs) * 2 * n_rows**2 + n_rows**2
+
+
+def leave_one_out_grid(n_rows: int, n_features: int, n_outputs: int, n_widths: int, n_capacities: int) -> float:
+    """Distances, from them a kernel matrix for each width, and machines for each pair."""
+    pairs_of_rows = n_rows * (n_rows + 1) / 2
+    kernels = pairs_of_rows * (3 * n_features + n_widths * (1 + EXP))
+    return kernels + n_widths * n_capacities * leave_one_out(n_rows, n_outputs)

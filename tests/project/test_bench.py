@@ -23,6 +23,7 @@ from groups import (
     gram,
     growth,
     ideas,
+    leave_one_out,
     lssvm,
     mutation,
     peers_anbncn,
@@ -249,6 +250,15 @@ def test_least_squares_machines_agree():
     np.testing.assert_allclose(lapack, ours, rtol=0, atol=1e-9)
 
 
+def test_leave_one_out_evaluations_agree():
+    for what, calls in leave_one_out.make_candidates(25).items():
+        ours, *others = (call() for call in calls.values())
+        assert ours.shape == (leave_one_out.SIZE,)
+        assert (ours > 0.0).all()
+        for other in others:
+            np.testing.assert_allclose(other, ours, rtol=1e-8, err_msg=what)
+
+
 def test_regression_machines_agree():
     X, y = problems.values(60, 0)
     machines = svr.make_machines(60, 10.0, 0.1, 1)
@@ -325,6 +335,7 @@ def test_what_the_gradient_learns_from_is_the_task():
 def test_operations_are_those_of_the_sources():
     assert operations.lstm(4, 5) == 5 * (8 * 9 + 3 * 34 + 2 * 35 + 4)
     assert operations.gram(2, 1) == 3 * (3 + 1 + 31)
+    assert operations.leave_one_out_grid(3, 2, 1, 2, 2) == 6 * (6 + 2 * 32) + 4 * (18 + 36 + 9)
 
 
 def test_an_exponent_is_found_where_overhead_is_small():
