@@ -14,15 +14,15 @@ enum { BLOCK_ROWS = 4, BLOCK_PACKS = 1 };
 #endif
 #define MAX_SWEEPS 60
 
-/* a[i][j..] -= sum over k < i0 of u[k][i] u[k][j..] for a block of rows i0.. and packs of columns from j */
-static inline __attribute__((always_inline)) void subtract_products(double *a, size_t ld, size_t i0, size_t j,
+/* a[i][j..] -= sum over k, from k0 to i0, of u[k][i] u[k][j..] for a block of rows i0.. and packs of columns from j */
+static inline __attribute__((always_inline)) void subtract_products(double *a, size_t ld, size_t i0, size_t k0, size_t j,
                                                                     size_t n_rows, size_t n_packs)
 {
     pk sums[BLOCK_ROWS][BLOCK_PACKS];
     for (size_t r = 0; r < n_rows; r++)
         for (size_t p = 0; p < n_packs; p++)
             sums[r][p] = pk_load(a + (i0 + r) * ld + j + p * EVK_LANES);
-    for (size_t k = 0; k < i0; k++) {
+    for (size_t k = k0; k < i0; k++) {
         const double *row = a + k * ld;
         pk columns[BLOCK_PACKS];
         for (size_t p = 0; p < n_packs; p++)
@@ -38,20 +38,21 @@ static inline __attribute__((always_inline)) void subtract_products(double *a, s
             pk_store(a + (i0 + r) * ld + j + p * EVK_LANES, sums[r][p]);
 }
 
-/* Columns j to end, in whole packs, of a block of rows: what the rows above give them. */
-EVK_INLINE void update_rows(double *a, size_t ld, size_t i0, size_t rows, size_t begin, size_t end)
+/* Columns j to end, in whole packs, of a block of rows: what the rows above give them. Where the columns are those of a
+ * lower triangle, the rows above its diagonal have nothing to give. */
+EVK_INLINE void update_rows(double *a, size_t ld, size_t i0, size_t rows, size_t begin, size_t end, int is_lower)
 {
     size_t j = begin;
     if (rows == BLOCK_ROWS) {
         for (; j + BLOCK_PACKS * EVK_LANES <= end; j += BLOCK_PACKS * EVK_LANES)
-            subtract_products(a, ld, i0, j, BLOCK_ROWS, BLOCK_PACKS);
+            subtract_products(a, ld, i0, is_lower ? j - begin : 0, j, BLOCK_ROWS, BLOCK_PACKS);
         for (; j < end; j += EVK_LANES)
-            subtract_products(a, ld, i0, j, BLOCK_ROWS, 1);
+            subtract_products(a, ld, i0, is_lower ? j - begin : 0, j, BLOCK_ROWS, 1);
     } else
         for (size_t r = 0; r < rows; r++)
             for (j = begin; j < end; j += EVK_LANES) {
                 pk sum = pk_load(a + (i0 + r) * ld + j);
-                for (size_t k = 0; k < i0; k++)
+                for (size_t k = is_lower ? j - begin : 0; k < i0; k++)
                     sum = pk_fnma(pk_set1(a[k * ld + i0 + r]), pk_load(a + k * ld + j), sum);
                 pk_store(a + (i0 + r) * ld + j, sum);
             }
@@ -78,10 +79,10 @@ EVK_INLINE size_t whole(size_t n) { return (n + EVK_LANES - 1) / EVK_LANES * EVK
 EVK_INLINE size_t factor_rows(double *a, size_t ld, size_t stride, size_t i0, size_t rows)
 {
     const int more = stride > ld;
-    update_rows(a, stride, i0, rows, i0 / EVK_LANES * EVK_LANES, ld);
+    update_rows(a, stride, i0, rows, i0 / EVK_LANES * EVK_LANES, ld, 0);
     if (more) {
-        update_rows(a, stride, i0, rows, ld, ld + whole(i0));
-        update_rows(a, stride, i0, rows, 2 * ld, stride);
+        update_rows(a, stride, i0, rows, ld, ld + whole(i0), 1);
+        update_rows(a, stride, i0, rows, 2 * ld, stride, 0);
     }
     for (size_t i = i0; i < i0 + rows; i++) {
         double *row = a + i * stride;
