@@ -5,117 +5,121 @@
 #include "functions.h"
 #include "simd.h"
 
-/* Rows and packs of the block of the factor that is held in registers. Every element is summed in the same order
- * whatever the block, so these may differ between instruction sets. */
+/* Rows of a block of the factor, and packs of a tile of it, which is held in registers. Every element is summed in the same
+ * order whatever the tile, so these may differ between instruction sets. */
 #if defined(__AVX512F__)
-enum { BLOCK_ROWS = 8, BLOCK_PACKS = 2 };
+enum { BLOCK_ROWS = 8, TILE_PACKS = 2 };
 #else
-enum { BLOCK_ROWS = 4, BLOCK_PACKS = 1 };
+enum { BLOCK_ROWS = 4, TILE_PACKS = 1 };
 #endif
 #define MAX_SWEEPS 60
 
-/* a[i][j..] -= sum over k, from k0 to i0, of u[k][i] u[k][j..] for a block of rows i0.. and packs of columns from j */
-static inline __attribute__((always_inline)) void subtract_products(double *a, size_t ld, size_t i0, size_t k0, size_t j,
-                                                                    size_t n_rows, size_t n_packs)
+/* a[i][j..] -= sum over k, from k0 to i0, of u[k][i] u[k][j..] for a block of rows i from i0 and packs of columns from j.
+ * Pointers that move with k take fewer registers than indices. */
+EVK_INLINE void subtract_products(double *a, size_t stride, size_t i0, size_t k0, size_t j, size_t rows, size_t packs)
 {
-    pk sums[BLOCK_ROWS][BLOCK_PACKS];
-    for (size_t r = 0; r < n_rows; r++)
-        for (size_t p = 0; p < n_packs; p++)
-            sums[r][p] = pk_load(a + (i0 + r) * ld + j + p * EVK_LANES);
-    for (size_t k = k0; k < i0; k++) {
-        const double *row = a + k * ld;
-        pk columns[BLOCK_PACKS];
-        for (size_t p = 0; p < n_packs; p++)
-            columns[p] = pk_load(row + j + p * EVK_LANES);
-        for (size_t r = 0; r < n_rows; r++) {
-            const pk factor = pk_set1(row[i0 + r]);
-            for (size_t p = 0; p < n_packs; p++)
-                sums[r][p] = pk_fnma(factor, columns[p], sums[r][p]);
+    pk sums[BLOCK_ROWS][TILE_PACKS];
+    for (size_t r = 0; r < rows; r++)
+        for (size_t p = 0; p < packs; p++)
+            sums[r][p] = pk_load(a + (i0 + r) * stride + j + p * EVK_LANES);
+    const double *row = a + k0 * stride + j, *factors = a + k0 * stride + i0;
+    for (size_t k = k0; k < i0; k++, row += stride, factors += stride) {
+        pk above[TILE_PACKS];
+        for (size_t p = 0; p < packs; p++)
+            above[p] = pk_load(row + p * EVK_LANES);
+        for (size_t r = 0; r < rows; r++) {
+            const pk factor = pk_set1(factors[r]);
+            for (size_t p = 0; p < packs; p++)
+                sums[r][p] = pk_fnma(factor, above[p], sums[r][p]);
         }
     }
-    for (size_t r = 0; r < n_rows; r++)
-        for (size_t p = 0; p < n_packs; p++)
-            pk_store(a + (i0 + r) * ld + j + p * EVK_LANES, sums[r][p]);
+    for (size_t r = 0; r < rows; r++)
+        for (size_t p = 0; p < packs; p++)
+            pk_store(a + (i0 + r) * stride + j + p * EVK_LANES, sums[r][p]);
 }
 
-/* Columns j to end, in whole packs, of a block of rows: what the rows above give them. Where the columns are those of a
- * lower triangle, the rows above its diagonal have nothing to give. */
-EVK_INLINE void update_rows(double *a, size_t ld, size_t i0, size_t rows, size_t begin, size_t end, int is_lower)
+/* Row i of a block from i0, less its share of the rows of the block above it, in the packs from column j. */
+EVK_INLINE void subtract_block(const double *a, size_t stride, size_t i0, size_t i, size_t j, size_t packs, pk *sums)
+{
+    for (size_t p = 0; p < packs; p++)
+        sums[p] = pk_load(a + i * stride + j + p * EVK_LANES);
+    const double *row = a + i0 * stride + j, *factor = a + i0 * stride + i;
+    for (size_t k = i0; k < i; k++, row += stride, factor += stride)
+        for (size_t p = 0; p < packs; p++)
+            sums[p] = pk_fnma(pk_set1(*factor), pk_load(row + p * EVK_LANES), sums[p]);
+}
+
+/* Packs of columns from j of a block of rows, by the rows above from k0 on, those of the block, and their scales. */
+EVK_INLINE void finish_tile(double *a, size_t stride, size_t i0, size_t k0, size_t j, size_t rows, size_t packs,
+                            const double *scales)
+{
+    subtract_products(a, stride, i0, k0, j, rows, packs);
+    for (size_t r = 0; r < rows; r++) {
+        pk sums[TILE_PACKS];
+        subtract_block(a, stride, i0, i0 + r, j, packs, sums);
+        for (size_t p = 0; p < packs; p++)
+            pk_store(a + (i0 + r) * stride + j + p * EVK_LANES, pk_mul(pk_set1(scales[r]), sums[p]));
+    }
+}
+
+/* The columns from begin to end, whole packs, of a block of rows. Where they are those of a lower triangle, the rows above
+ * its diagonal have nothing to give. */
+EVK_INLINE void finish_columns(double *a, size_t stride, size_t i0, size_t rows, size_t begin, size_t end, int is_lower,
+                               const double *scales)
 {
     size_t j = begin;
-    if (rows == BLOCK_ROWS) {
-        for (; j + BLOCK_PACKS * EVK_LANES <= end; j += BLOCK_PACKS * EVK_LANES)
-            subtract_products(a, ld, i0, is_lower ? j - begin : 0, j, BLOCK_ROWS, BLOCK_PACKS);
-        for (; j < end; j += EVK_LANES)
-            subtract_products(a, ld, i0, is_lower ? j - begin : 0, j, BLOCK_ROWS, 1);
-    } else
-        for (size_t r = 0; r < rows; r++)
-            for (j = begin; j < end; j += EVK_LANES) {
-                pk sum = pk_load(a + (i0 + r) * ld + j);
-                for (size_t k = is_lower ? j - begin : 0; k < i0; k++)
-                    sum = pk_fnma(pk_set1(a[k * ld + i0 + r]), pk_load(a + k * ld + j), sum);
-                pk_store(a + (i0 + r) * ld + j, sum);
-            }
-}
-
-/* a -= factor b and a *= factor, in the packs from j to end */
-EVK_INLINE void subtract_row(double *a, double factor, const double *b, size_t j, size_t end)
-{
+    for (; j + TILE_PACKS * EVK_LANES <= end; j += TILE_PACKS * EVK_LANES)
+        finish_tile(a, stride, i0, is_lower ? j - begin : 0, j, rows, TILE_PACKS, scales);
     for (; j < end; j += EVK_LANES)
-        pk_store(a + j, pk_fnma(pk_set1(factor), pk_load(b + j), pk_load(a + j)));
-}
-EVK_INLINE void scale_row(double *a, double factor, size_t j, size_t end)
-{
-    for (; j < end; j += EVK_LANES)
-        pk_store(a + j, pk_mul(pk_set1(factor), pk_load(a + j)));
+        finish_tile(a, stride, i0, is_lower ? j - begin : 0, j, rows, 1, scales);
 }
 
 /* The end of the pack that holds the last of n columns. */
 EVK_INLINE size_t whole(size_t n) { return (n + EVK_LANES - 1) / EVK_LANES * EVK_LANES; }
 
-/* Rows i0 to i0 + rows of the factor, from those above. Returns how many have a positive pivot, until the first that has
- * not. Beyond the ld columns of the matrix a row may have more, to `stride`: ld of a lower triangle that begins as the
- * identity, and right-hand sides. */
-EVK_INLINE size_t factor_rows(double *a, size_t ld, size_t stride, size_t i0, size_t rows)
+/* Rows i0 to i0 + rows of the factor, which lie in one pack of columns, from those above. Returns how many have a positive
+ * pivot, until the first that has not. The upper triangle ends at column `end`; then comes a lower triangle. */
+EVK_INLINE size_t factor_rows(double *a, size_t end, size_t stride, size_t i0, size_t rows)
 {
-    const int more = stride > ld;
-    update_rows(a, stride, i0, rows, i0 / EVK_LANES * EVK_LANES, ld, 0);
-    if (more) {
-        update_rows(a, stride, i0, rows, ld, ld + whole(i0), 1);
-        update_rows(a, stride, i0, rows, 2 * ld, stride, 0);
+    const size_t first = i0 / EVK_LANES * EVK_LANES;
+    double scales[BLOCK_ROWS];
+    subtract_products(a, stride, i0, 0, first, rows, 1);
+    for (size_t r = 0; r < rows; r++) {
+        double *row = a + (i0 + r) * stride;
+        pk sum;
+        subtract_block(a, stride, i0, i0 + r, first, 1, &sum);
+        pk_store(row + first, sum);
+        if (!(row[i0 + r] > 0.0))
+            return r;
+        scales[r] = 1.0 / sqrt(row[i0 + r]);
+        pk_store(row + first, pk_mul(pk_set1(scales[r]), sum));
     }
-    for (size_t i = i0; i < i0 + rows; i++) {
-        double *row = a + i * stride;
-        const size_t first = i / EVK_LANES * EVK_LANES;
-        for (size_t k = i0; k < i; k++) {
-            const double *above = a + k * stride;
-            subtract_row(row, above[i], above, first, ld);
-            if (more) {
-                subtract_row(row, above[i], above, ld, ld + whole(k + 1));
-                subtract_row(row, above[i], above, 2 * ld, stride);
-            }
-        }
-        if (!(row[i] > 0.0))
-            return i - i0;
-        const double scale = 1.0 / sqrt(row[i]);
-        scale_row(row, scale, first, ld);
-        if (more) {
-            scale_row(row, scale, ld, ld + whole(i + 1));
-            scale_row(row, scale, 2 * ld, stride);
-        }
-    }
+    finish_columns(a, stride, i0, rows, first + EVK_LANES, end, 0, scales);
+    if (stride > end)
+        finish_columns(a, stride, i0, rows, end, end + whole(i0 + rows), 1, scales);
     return rows;
 }
 
-EVK_INLINE ptrdiff_t factor(double *a, size_t n, size_t ld, size_t stride, evk_poll *poll)
+/* In blocks of a number of rows that the compiler knows: the rest that fills no block in one of half as many, and so on. */
+EVK_INLINE ptrdiff_t factor(double *a, size_t n, size_t end, size_t stride, evk_poll *poll)
 {
-    for (size_t i0 = 0; i0 < n; i0 += BLOCK_ROWS) {
-        const size_t rows = n - i0 < BLOCK_ROWS ? n - i0 : BLOCK_ROWS;
+    for (size_t i0 = 0; i0 < n;) {
+        size_t rows = BLOCK_ROWS, good = 0;
+        while (rows > n - i0)
+            rows /= 2;
         if (evk_poll_ends(poll, (stride - i0) * i0 * rows))
             return -1;
-        const size_t good = factor_rows(a, ld, stride, i0, rows);
+        if (rows == BLOCK_ROWS)
+            good = factor_rows(a, end, stride, i0, BLOCK_ROWS);
+        else if (rows == 4)
+            good = factor_rows(a, end, stride, i0, 4);
+        else if (rows == 2)
+            good = factor_rows(a, end, stride, i0, 2);
+        else
+            good = factor_rows(a, end, stride, i0, 1);
         if (good < rows)
             return (ptrdiff_t)(i0 + good);
+        i0 += rows;
     }
     return (ptrdiff_t)n;
 }
@@ -124,11 +128,11 @@ EVK_INLINE ptrdiff_t factor(double *a, size_t n, size_t ld, size_t stride, evk_p
  * lies below the diagonal is undefined afterwards. Returns n, or the first row whose pivot is not positive. */
 ptrdiff_t EVK_FN(cholesky)(double *a, size_t n, size_t ld, evk_poll *poll) { return factor(a, n, ld, ld, poll); }
 
-/* The same for rows [A | I | B] of `stride` columns, whole packs each, with ld columns for A and for I: they become
- * [U | inverse of U' | inverse of U' times B]. */
+/* The same for rows [A | B | I] of `stride` columns, whole packs each, with ld columns for A and for I: they become
+ * [U | inverse of U' times B | inverse of U']. */
 ptrdiff_t EVK_FN(cholesky_inverse)(double *a, size_t n, size_t ld, size_t stride, evk_poll *poll)
 {
-    return factor(a, n, ld, stride, poll);
+    return factor(a, n, stride - ld, stride, poll);
 }
 
 /* x with U'U x = b in place of b; ld entries, zero from n on. */

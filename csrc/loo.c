@@ -3,11 +3,27 @@
 #include "functions.h"
 #include "simd.h"
 
-/* sums[ld] += factor * values[ld], in the packs up to `end` */
-EVK_INLINE void add_row(double *sums, double factor, const double *values, size_t end)
+enum { MOST_SIDES = 4 }; /* right-hand sides at a time */
+
+/* From the rows [.. | sides | W] of the factored matrix, W at column `place`: the sums of the squares in each column of W, and
+ * sums[side][ld] of its products with the sides. Column by column, so that the sums stay in registers. */
+EVK_INLINE void add_products(const double *a, size_t n, size_t width, size_t place, const double *sides, size_t n_sides,
+                             double *sums, double *squares, size_t ld)
 {
-    for (size_t j = 0; j < end; j += EVK_LANES)
-        pk_store(sums + j, pk_fma(pk_set1(factor), pk_load(values + j), pk_load(sums + j)));
+    for (size_t j = 0; j < ld; j += EVK_LANES) {
+        pk products[MOST_SIDES], square = pk_set1(0.0);
+        for (size_t s = 0; s < n_sides; s++)
+            products[s] = pk_set1(0.0);
+        for (size_t i = j; i < n; i++) {
+            const pk w = pk_load(a + i * width + place + j);
+            square = pk_fma(w, w, square);
+            for (size_t s = 0; s < n_sides; s++)
+                products[s] = pk_fma(pk_set1(sides[i * width + s]), w, products[s]);
+        }
+        pk_store(squares + j, square);
+        for (size_t s = 0; s < n_sides; s++)
+            pk_store(sums + s * ld + j, products[s]);
+    }
 }
 
 /* Returns 1; 0 where A is singular to working precision, -1 where poll ended it.
@@ -18,30 +34,31 @@ int EVK_FN(loo)(const evk_loo *loo, evk_poll *poll)
 {
     const size_t n = loo->n, ld = loo->ld, n_outputs = loo->n_outputs, width = evk_loo_width(n, n_outputs);
     double *a = loo->work, *diagonal = a + n * width, *eta = diagonal + ld, *nu = eta + ld;
+    const size_t n_sides = 1 + n_outputs, place = width - ld; /* of the identity */
     for (size_t i = 0; i < n; i++) {
         double *row = a + i * width;
-        memcpy(row, loo->kernel + i * ld, ld * sizeof(double));
+        const size_t first = i / EVK_LANES * EVK_LANES;
+        memcpy(row + first, loo->kernel + i * ld + first, (ld - first) * sizeof(double));
         row[i] += loo->ridge[i];
         memset(row + ld, 0, (width - ld) * sizeof(double));
-        row[ld + i] = 1.0;
-        row[2 * ld] = 1.0;
+        row[ld] = 1.0;
         for (size_t o = 0; o < n_outputs; o++)
-            row[2 * ld + 1 + o] = loo->targets[o * n + i];
+            row[ld + 1 + o] = loo->targets[o * n + i];
+        row[place + i] = 1.0;
     }
     const ptrdiff_t rank = EVK_FN(cholesky_inverse)(a, n, ld, width, poll);
     if (rank < (ptrdiff_t)n)
         return rank < 0 ? -1 : 0;
-    memset(diagonal, 0, (2 + n_outputs) * ld * sizeof(double));
-    for (size_t i = 0; i < n; i++) {
-        const double *w = a + i * width + ld, *right = a + i * width + 2 * ld;
-        const size_t end = (i / EVK_LANES + 1) * EVK_LANES;
-        for (size_t j = 0; j < end; j += EVK_LANES) {
-            const pk value = pk_load(w + j);
-            pk_store(diagonal + j, pk_fma(value, value, pk_load(diagonal + j)));
-        }
-        add_row(eta, right[0], w, end);
-        for (size_t o = 0; o < n_outputs; o++)
-            add_row(nu + o * ld, right[1 + o], w, end);
+    for (size_t s = 0, now; s < n_sides; s += now) { /* the first side gives eta, the others nu */
+        const double *sides = a + ld + s;
+        double *sums = eta + s * ld;
+        now = n_sides - s >= MOST_SIDES ? MOST_SIDES : n_sides - s >= 2 ? 2 : 1;
+        if (now == MOST_SIDES)
+            add_products(a, n, width, place, sides, MOST_SIDES, sums, diagonal, ld);
+        else if (now == 2)
+            add_products(a, n, width, place, sides, 2, sums, diagonal, ld);
+        else
+            add_products(a, n, width, place, sides, 1, sums, diagonal, ld);
     }
     double sum_eta = 0.0;
     for (size_t i = 0; i < n; i++)

@@ -19,7 +19,7 @@ typedef struct evk_loo {
     double *decisions;     /* out: [n_outputs][ld] */
 } evk_loo;
 
-/* Doubles of a row of the matrix that is factored: A, the inverse of its factor, and the right-hand sides. */
+/* Doubles of a row of the matrix that is factored: A, the right-hand sides, and the inverse of its factor. */
 size_t evk_loo_width(size_t n, size_t n_outputs);
 size_t evk_loo_work_size(size_t n, size_t n_outputs); /* 0 on overflow */
 
