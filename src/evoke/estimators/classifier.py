@@ -398,7 +398,7 @@ class EvokeClassifier(ClassifierMixin, SequenceEstimator):
         The decisions times one number, which has the least log-loss on the decisions of `fit` about sequences that
         were left out, are turned into probabilities by the softmax, or for two classes by the logistic function. So
         the most probable class is always that of `predict`. With several outputs each has a probability of its own.
-        As the networks were chosen by the same decisions, probabilities learned from few sequences are too confident.
+        As the networks were chosen by the same decisions, probabilities may be too confident.
 
         Parameters
         ----------
