@@ -11,8 +11,9 @@ from sklearn.metrics import mean_squared_error
 from sklearn.model_selection import GridSearchCV, KFold, TimeSeriesSplit, cross_val_score
 
 from evoke import EvokeForecaster, load
-from evoke.estimators.combination import Combination, Intervals
 from evoke.exceptions import ParameterError
+from evoke.forecasting.combination import Combination
+from evoke.forecasting.intervals import Intervals
 from evoke.metrics import ForecastScorer, mase
 from oracle import rolling as oracle
 
@@ -275,7 +276,7 @@ def test_an_interrupt_leaves_the_model_as_it_was(wave, monkeypatch):
     def interrupt(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("evoke.estimators.rolling.NetworkCandidate.fit", interrupt)
+    monkeypatch.setattr("evoke.forecasting.model.NetworkCandidate.fit", interrupt)
     with pytest.raises(KeyboardInterrupt):
         model.fit(SALES)
     np.testing.assert_array_equal(model.generate(3), wave.generate(3))

@@ -15,9 +15,9 @@ PACKAGE = ROOT / "src" / "evoke"
 # Rooms from the ground up: a room imports from the floors below it, and within itself.
 FLOORS = [
     {"_validation", "_version", "metrics"},
-    {"_core", "exceptions", "hall_of_fame"},
+    {"_core", "exceptions", "hall_of_fame", "memories"},
     {"persistence", "sequences"},
-    {"esp", "inspection", "lstm", "svm", "tasks"},
+    {"esp", "forecasting", "inspection", "lstm", "svm", "tasks"},
     {"config", "readouts"},
     {"evolution"},
     {"estimators"},

@@ -15,12 +15,13 @@ from evoke._core.kernel import Kernel
 from evoke._validation.arrays import FloatArray
 from evoke.esp import ESP
 from evoke.estimators.fitted import FittedModel
-from evoke.estimators.pooling import Pooling, Preparation, Units
+from evoke.estimators.pooling import Pooling
 from evoke.evolution.evaluation import activations, evaluate, fit_readout
 from evoke.evolution.evolved import as_genomes
 from evoke.evolution.problem import Points, PooledProblem, Problem
 from evoke.evolution.run import Run
 from evoke.readouts import FittedReadout, LeaveOneOut
+from evoke.sequences.preparation import Preparation, Units
 
 __all__ = ["Fit", "JoinedNetworks", "OneNetwork"]
 

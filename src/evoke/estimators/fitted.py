@@ -23,7 +23,7 @@ from evoke._validation.parameters import (
     to_number,
 )
 from evoke.esp import ESP
-from evoke.estimators.pooling import Pooling, Preparation, check_lengths
+from evoke.estimators.pooling import Pooling, check_lengths
 from evoke.evolution.run import RunState
 from evoke.persistence.checks import check_feature_names, check_flags, check_labels, check_values
 from evoke.persistence.values import register
@@ -31,10 +31,12 @@ from evoke.readouts import FittedReadout
 from evoke.sequences.containers import Sequences, as_sequences
 from evoke.sequences.continuation import SeriesIndex
 from evoke.sequences.features import Features
-from evoke.sequences.series import Series, as_external, as_series, inputs_of
+from evoke.sequences.preparation import Preparation
+from evoke.sequences.reading import ReadsSeries
+from evoke.sequences.series import Series, inputs_of
 from evoke.svm._calibration import probabilities
 
-__all__ = ["ClassifierModel", "FittedModel", "ReadsSeries", "RegressorModel", "SequenceModel", "SeriesModel"]
+__all__ = ["ClassifierModel", "FittedModel", "RegressorModel", "SequenceModel", "SeriesModel"]
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -376,56 +378,6 @@ class RegressorModel(SequenceModel):
 
 
 # ---------------------------------------------------------------- series
-
-
-@dataclass(frozen=True, eq=False, kw_only=True)
-class ReadsSeries:
-    """Reads series and external inputs of the kind that a model was trained with.
-
-    Attributes
-    ----------
-    features : Features
-        Number and names of the external inputs.
-    flat : bool
-        Whether the series had no axis of outputs.
-    index : SeriesIndex, optional
-        How the index of the (last) series goes on, if it was a pandas object.
-    """
-
-    features: Features
-    flat: bool
-    index: SeriesIndex | None = None
-
-    @property
-    def n_outputs(self) -> int:
-        """Values per step."""
-        raise NotImplementedError
-
-    def read(self, y: Any, name: str = "y") -> Series:
-        """Series with as many outputs as those of `fit`."""
-        series = as_series(y, name, self.index)
-        if self.index is not None:
-            self.index.check_columns(series.end, name)
-        n_outputs = series.sequences.rows.shape[1]
-        if n_outputs != self.n_outputs:
-            raise ValueError(f"{name} has {n_outputs} columns, but the model was trained with {self.n_outputs}")
-        return series
-
-    def read_external(
-        self, X: Any, lengths: Any, several: bool, of: str, index: tuple[Any, ...] = ()
-    ) -> FloatArray:
-        """External inputs (n_rows, n_features) that have the features of `fit`, beside series of these lengths."""
-        external = as_external(X, lengths, several, self.features.n, "X", of, index)
-        if X is not None:
-            self.features.check(X, external, several)
-        return external
-
-    def check_index(self) -> None:
-        """That the index belongs to such series."""
-        if self.index is not None:
-            if not isinstance(self.index, SeriesIndex) or self.index.frame == self.flat:
-                raise ValueError("_index does not belong to the series")
-            self.index.check(self.n_outputs)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

@@ -27,12 +27,13 @@ from evoke._validation.parameters import (
 )
 from evoke.esp import entropy_of
 from evoke.estimators.fitted import SeriesModel
-from evoke.estimators.rolling import N_JOINED, RollingModel, RollingSettings
 from evoke.estimators.series import SeriesEstimator
 from evoke.estimators.split import Data, divide
 from evoke.estimators.streams import SeriesStream
 from evoke.estimators.targets import with_weights
 from evoke.evolution.problem import FreeRun
+from evoke.forecasting.model import N_JOINED, RollingModel
+from evoke.forecasting.settings import RollingSettings
 from evoke.persistence.model import savable
 from evoke.sequences.containers import Sequences, Targets
 from evoke.sequences.continuation import SeriesIndex, beside_X

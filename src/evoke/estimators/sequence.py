@@ -16,14 +16,16 @@ from evoke._validation.parameters import check_choice, check_gate_bias, check_in
 from evoke.estimators.base import BaseEvoke
 from evoke.estimators.fit import Fit, JoinedNetworks
 from evoke.estimators.fitted import SequenceModel
-from evoke.estimators.pooling import Memories, Preparation, Units, check_lengths
+from evoke.estimators.pooling import check_lengths
 from evoke.estimators.split import Data, Encode
 from evoke.estimators.streams import Stream
 from evoke.estimators.targets import with_weights
 from evoke.evolution.problem import Objective, Points, PooledProblem
+from evoke.memories import Memories
 from evoke.readouts import LeaveOneOut
 from evoke.sequences.containers import Sequences, Targets, as_sequences, as_targets, warn_of_column
 from evoke.sequences.features import Features
+from evoke.sequences.preparation import Preparation, Units
 
 __all__ = ["SequenceEstimator"]
 

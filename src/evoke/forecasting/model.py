@@ -17,17 +17,20 @@ from evoke._core import lstm
 from evoke._core.lstm import Network
 from evoke._validation.arrays import FloatArray
 from evoke._validation.parameters import INT32_MAX, check_choice, check_integer, check_number
-from evoke.estimators.candidates import CAPACITIES, NetworkCandidate, Reader, naive_paths
-from evoke.estimators.combination import ROUNDING, Combination, Intervals
-from evoke.estimators.fitted import ReadsSeries
-from evoke.estimators.pooling import Memories, Preparation, Units
+from evoke.forecasting.candidates import CAPACITIES, NetworkCandidate, Reader, naive_paths
+from evoke.forecasting.combination import ROUNDING, Combination
+from evoke.forecasting.intervals import Intervals
+from evoke.forecasting.settings import RollingSettings
+from evoke.memories import Memories
 from evoke.persistence.checks import check_feature_names, check_flags, check_values
 from evoke.sequences.containers import Sequences
 from evoke.sequences.features import Features
+from evoke.sequences.preparation import Preparation, Units
+from evoke.sequences.reading import ReadsSeries
 from evoke.sequences.series import Series
 from evoke.sequences.transformation import Transformation
 
-__all__ = ["N_JOINED", "RollingModel", "RollingSettings"]
+__all__ = ["N_JOINED", "RollingModel"]
 
 N_JOINED = 4  # networks that give their activations to one readout
 _N_ORIGINS = 24  # rolling origins
@@ -35,50 +38,6 @@ _HORIZON = 24  # of a series without a season, that free runs are judged over; e
 _LEAST_BEFORE = 20  # transformed values before the first origin
 _GATE_BIAS = (0.0, 0.0, 0.0)  # each network has a constant input
 _MOST_NUMBERS = 2**28  # in the networks: 2 GiB
-
-
-@dataclass(frozen=True, kw_only=True)
-class RollingSettings:
-    """Parameters of the estimator."""
-
-    n_cells: int
-    cell: str
-    weight_range: float
-    n_networks: int
-    season: int | None
-    difference: Any
-    log: Any
-    entropy: int
-    max_seconds: float | None
-    verbose: bool
-
-    def transformations(self, y: FloatArray) -> list[Transformation]:
-        """Those that are tried for series with these values."""
-        positive = bool((y > 0.0).all())
-        if self.log is True and not positive:
-            row, column = np.argwhere(~(y > 0.0))[0].tolist()
-            raise ValueError(f"log=True takes values above 0, but y has {y[row, column]:g} at step {row}")
-        logs = [False, True][: 1 + positive] if self.log == "auto" else [bool(self.log)]
-        lags: list[tuple[int, ...]] = [(), (1,)]
-        if self.n_season > 1:
-            lags += [(self.n_season,), (self.n_season, 1)]
-        tried = lags if self.difference == "auto" else [self.difference]
-        return [Transformation(log, lags) for log in logs for lags in tried]
-
-    @property
-    def n_season(self) -> int:
-        return self.season or 1
-
-    @property
-    def stated(self) -> bool:
-        """Whether a transformation is asked for by name."""
-        return self.difference != "auto" or self.log is True
-
-    @property
-    def lags(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
-        """Own values that the networks read, and that the readouts read."""
-        m = self.n_season
-        return ((1, m), (1, 2, 3, m, m + 1)) if m > 1 else ((1,), (1, 2, 3, 4, 5, 6, 7, 8))
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

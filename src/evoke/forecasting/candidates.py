@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from evoke._core import lstm
 from evoke._core.lstm import Network
 from evoke._validation.arrays import FloatArray
-from evoke.estimators.pooling import Units
+from evoke.sequences.preparation import Units
 from evoke.sequences.transformation import Transformation
 
 __all__ = ["CAPACITIES", "LEAST_ROWS", "NetworkCandidate", "Reader", "TeacherForced", "naive_paths"]

@@ -1,0 +1,57 @@
+"""What a forecast from rolling origins is asked for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from evoke._validation.arrays import FloatArray
+from evoke.sequences.transformation import Transformation
+
+__all__ = ["RollingSettings"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class RollingSettings:
+    """Parameters of the estimator."""
+
+    n_cells: int
+    cell: str
+    weight_range: float
+    n_networks: int
+    season: int | None
+    difference: Any
+    log: Any
+    entropy: int
+    max_seconds: float | None
+    verbose: bool
+
+    def transformations(self, y: FloatArray) -> list[Transformation]:
+        """Those that are tried for series with these values."""
+        positive = bool((y > 0.0).all())
+        if self.log is True and not positive:
+            row, column = np.argwhere(~(y > 0.0))[0].tolist()
+            raise ValueError(f"log=True takes values above 0, but y has {y[row, column]:g} at step {row}")
+        logs = [False, True][: 1 + positive] if self.log == "auto" else [bool(self.log)]
+        lags: list[tuple[int, ...]] = [(), (1,)]
+        if self.n_season > 1:
+            lags += [(self.n_season,), (self.n_season, 1)]
+        tried = lags if self.difference == "auto" else [self.difference]
+        return [Transformation(log, lags) for log in logs for lags in tried]
+
+    @property
+    def n_season(self) -> int:
+        return self.season or 1
+
+    @property
+    def stated(self) -> bool:
+        """Whether a transformation is asked for by name."""
+        return self.difference != "auto" or self.log is True
+
+    @property
+    def lags(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        """Own values that the networks read, and that the readouts read."""
+        m = self.n_season
+        return ((1, m), (1, 2, 3, m, m + 1)) if m > 1 else ((1,), (1, 2, 3, 4, 5, 6, 7, 8))
