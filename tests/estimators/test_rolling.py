@@ -308,6 +308,15 @@ def test_what_belongs_to_rolling_origins(setting):
         EvokeForecaster(**setting, validation="half").fit(WAVE)
 
 
+def test_the_error_names_what_asks_for_the_evolution():
+    with pytest.raises(ParameterError, match=r"season=6 must .* got 'half', which 'auto' is because of washout=5"):
+        EvokeForecaster(season=6, washout=5).fit(WAVE)
+    with pytest.raises(ParameterError, match=r"log=False must .* got 'half', which 'auto' is because of y_val"):
+        EvokeForecaster(log=False, washout=5).fit(WAVE, y_val=WAVE)
+    with pytest.raises(ParameterError, match=r"season=6 must .* got 0.5$"):
+        EvokeForecaster(season=6, washout=5, validation=0.5).fit(WAVE)
+
+
 def test_data_that_are_held_out_or_weighted_belong_to_the_evolution():
     few = {"n_cells": 2, "random_state": 0, "max_seconds": 1e-9}
     assert len(EvokeForecaster(**few).fit(WAVE, y_val=WAVE[:30]).history_) == 1

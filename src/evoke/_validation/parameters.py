@@ -29,7 +29,7 @@ __all__ = [
     "check_flag", "check_flag_or_auto", "check_fraction", "check_gate_bias", "check_integer", "check_integer_or_none",
     "check_lags", "check_lags_or_auto", "check_method", "check_n_jobs", "check_not_negative", "check_number",
     "check_path", "check_pool", "check_positive", "check_positive_or_none", "check_positive_or_text",
-    "check_random_state", "check_real", "check_share", "is_sequence", "is_text", "takes_record", "to_number",
+    "check_random_state", "check_real", "is_sequence", "is_text", "takes_record", "to_number",
 ]  # fmt: skip
 
 
@@ -126,21 +126,14 @@ def check_positive_or_text(name: str, value: Any, texts: tuple[str, ...]) -> Non
         raise refusal(name, f"be {', '.join(map(repr, texts))} or a positive finite number", value)
 
 
-def check_fraction(name: str, value: Any) -> float:
-    """A part between 0 and 1, or "half"."""
-    if is_text(value, "half"):
+def check_fraction(name: str, value: Any, *, half: bool = False) -> float:
+    """A number between 0 and 1; where `half` is allowed, also the text "half"."""
+    if half and is_text(value, "half"):
         return 0.5
     number = to_number(value)
     if not 0 < number < 1:
-        raise refusal(name, "be 'half' or a number between 0 and 1", value)
-    return number
-
-
-def check_share(name: str, value: Any) -> float:
-    """A number between 0 and 1."""
-    number = to_number(value)
-    if not 0 < number < 1:
-        raise refusal(name, "be a number between 0 and 1", value)
+        also = "'half' or " if half else ""
+        raise refusal(name, f"be {also}a number between 0 and 1", value)
     return number
 
 

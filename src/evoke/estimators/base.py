@@ -184,7 +184,7 @@ class BaseEvoke(
         check_gate_bias(self.gate_bias)
         check_callbacks(self.callbacks)
         if not (rolling or (self._leaves_out and is_text(self.validation, "loo"))):
-            check_fraction("validation", self.validation)
+            check_fraction("validation", self.validation, half=True)
         check_random_state(self.random_state)
         check_positive_or_none("max_seconds", self.max_seconds)
         check_n_jobs(self.n_jobs)

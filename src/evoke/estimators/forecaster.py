@@ -3,54 +3,30 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from inspect import signature
 from types import MappingProxyType
 from typing import Any
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
 from evoke._core import lstm
 from evoke._validation.arrays import FloatArray
-from evoke._validation.errors import ParameterError, refusal, shown
-from evoke._validation.parameters import (
-    INT32_MAX,
-    check_choice,
-    check_flag_or_auto,
-    check_integer,
-    check_integer_or_none,
-    check_lags_or_auto,
-    check_positive,
-    check_share,
-    is_sequence,
-    is_text,
-)
+from evoke._validation.parameters import is_text
 from evoke.esp import entropy_of
 from evoke.estimators.fitted import SeriesModel
 from evoke.estimators.series import SeriesEstimator
-from evoke.estimators.split import Data, divide
-from evoke.estimators.streams import SeriesStream
+from evoke.estimators.series_parameters import check_series_parameters, of_evolution
+from evoke.estimators.split import Data, check_with_y_val, divide, held_out_series
 from evoke.estimators.targets import with_weights
 from evoke.evolution.problem import FreeRun
-from evoke.forecasting.model import N_JOINED, RollingModel
+from evoke.forecasting.model import RollingModel
 from evoke.forecasting.settings import RollingSettings
 from evoke.persistence.model import savable
-from evoke.sequences.containers import Sequences, Targets
-from evoke.sequences.continuation import SeriesIndex, beside_X
+from evoke.sequences.containers import Targets
 from evoke.sequences.features import Features
 from evoke.sequences.prefixes import share_prefixes
 from evoke.sequences.series import Series, as_external, as_series, inputs_of, segments_with_free_ends
 
 __all__ = ["EvokeForecaster"]
-
-MOST_STEPS = 10**9  # that a free run may be asked for
-
-# Parameters that belong to the evolution of one network and its readout.
-_OF_EVOLUTION = (
-    "gate_bias", "n_generations", "subpopulation_size", "n_trials", "mutation_scale", "burst_patience", "burst_scale",
-    "credit", "objective", "readout", "kernel", "gamma", "C", "epsilon", "tol", "solver", "washout", "feedback_scale",
-    "validation_mode", "warm_start", "refit",
-)  # fmt: skip
 
 
 @savable
@@ -335,13 +311,13 @@ class EvokeForecaster(SeriesEstimator):
             The times of a series have a gap; the first is named. The series is too short for networks: about 60 steps
             are needed, and what a season adds.
         """
-        settled = self._settled_for(self._is_rolling(y_val, sample_weight))
+        settled = self._settled_for(self._reason_to_evolve(y_val, sample_weight))
         with self._fitting(settled):
             if is_text(settled.validation, "rolling"):
                 for name, value in (("y_val", y_val), ("sample_weight", sample_weight)):
                     if value is not None:
                         raise ValueError(f"validation='rolling' judges free runs over y; {name} has no part")
-                settled._held_out(None, X_val, None, 0, sample_weight_val)
+                check_with_y_val(y_val, X_val, sample_weight_val)
                 settled._roll(y, X)
             else:
                 settled._evolve_one(y, X, y_val, X_val, sample_weight, sample_weight_val)
@@ -374,7 +350,7 @@ class EvokeForecaster(SeriesEstimator):
         inputs = inputs_of(given, external, self.feedback_scale)
         split = divide(
             Data(inputs, with_weights(Targets(given.rows, False), sample_weight, given, of="y")),
-            self._held_out(y_val, X_val, series, features.n, sample_weight_val),
+            held_out_series(y_val, X_val, sample_weight_val, series, features.n, self.feedback_scale),
             lambda targets, _inputs, _name: targets.values,
             washout=self.washout, validation=self.validation, refit=self.refit, name="y",
         )  # fmt: skip
@@ -396,215 +372,23 @@ class EvokeForecaster(SeriesEstimator):
 
     # ------------------------------------------------------------------ parameters
 
-    def _is_rolling(self, y_val=None, sample_weight=None) -> bool:
-        """Whether free runs from rolling origins judge random networks: unless the evolution is spoken of."""
+    def _reason_to_evolve(self, y_val=None, sample_weight=None) -> str | None:
+        """What makes "auto" evolve a network: arguments of `fit`, or parameters, that belong to it."""
         if not is_text(self.validation, "auto"):
-            return is_text(self.validation, "rolling")
-        return y_val is None and sample_weight is None and not self._stated()
-
-    def _stated(self) -> list[str]:
-        """The parameters of the evolution and its readout that do not have their defaults."""
-        defaults = {name: parameter.default for name, parameter in signature(EvokeForecaster).parameters.items()}
-        values = {name: getattr(self, name) for name in _OF_EVOLUTION}
-        stated = [name for name, value in values.items() if not _same(value, defaults[name])]
-        return [name for name in stated if name != "readout" or not is_text(self.readout, "ridge")]
+            return None
+        given = [name for name, value in (("y_val", y_val), ("sample_weight", sample_weight)) if value is not None]
+        return next(iter([*given, *of_evolution(self, EvokeForecaster)]), None)
 
     def _check_parameters(self) -> None:
-        self._settled_for(self._is_rolling())
+        self._settled_for(self._reason_to_evolve())
 
-    def _settled_for(self, rolling: bool) -> Any:
+    def _settled_for(self, reason: str | None) -> Any:
         """A copy with what "auto" stands for, which is checked."""
+        rolling = is_text(self.validation, "rolling") or (is_text(self.validation, "auto") and reason is None)
         settled = self._settled(rolling)
-        settled._check_settled()
-        if rolling and (stated := self._stated()):
-            raise ParameterError(
-                f"{stated[0]}={shown(getattr(self, stated[0]))} must come with validation='half' or a number, "
-                "got 'rolling'"
-            )
+        settled._check_settled([*of_evolution(self, EvokeForecaster)], reason)
         return settled
 
-    def _check_settled(self) -> None:
+    def _check_settled(self, stated: list[str], reason: str | None) -> None:
         super()._check_parameters()
-        check_positive("feedback_scale", self.feedback_scale)
-        check_choice("validation_mode", self.validation_mode, ("teacher", "free"))
-        check_integer("n_networks", self.n_networks, 1)
-        check_integer_or_none("season", self.season, 1, INT32_MAX)
-        check_lags_or_auto("difference", self.difference)
-        check_flag_or_auto("log", self.log)
-        if self.scale is not None:
-            check_choice("scale", self.scale, ("standard",))
-        if not is_text(self.validation, "rolling"):
-            needs_it = {
-                "season": self.season is not None, "difference": not is_text(self.difference, "auto"),
-                "log": not is_text(self.log, "auto"), "n_networks": self.n_networks > 1,
-                "scale": self.scale is not None,
-            }  # fmt: skip
-            for name, needs in needs_it.items():
-                if needs:
-                    raise ParameterError(
-                        f"{name}={shown(getattr(self, name))} must come with validation='rolling', "
-                        f"got {shown(self.validation)}"
-                    )
-            return
-        if self.scale is None:
-            raise refusal("scale", "be 'standard' with validation='rolling'", None)
-        if self.n_networks > N_JOINED and self.n_networks % N_JOINED:
-            raise refusal("n_networks", f"be a multiple of {N_JOINED}, as each readout reads so many", self.n_networks)
-
-    def _held_out(self, y_val, X_val, series: Series | None, n_features: int, weights) -> Data | None:
-        if y_val is None or series is None:
-            for name, value in (("X_val", X_val), ("sample_weight_val", weights)):
-                if value is not None:
-                    raise ValueError(f"{name} goes with y_val, which is missing")
-            return None
-        held_out = as_series(y_val, "y_val")
-        y = held_out.sequences
-        if held_out.flat != series.flat or y.rows.shape[1] != series.sequences.rows.shape[1]:
-            raise ValueError("y_val must be of the same kind as y: as many dimensions and outputs")
-        external = as_external(X_val, y.lengths, y.container == "list", n_features, "X_val", "y_val", y.index)
-        targets = with_weights(Targets(y.rows, False), weights, y, "sample_weight_val", of="y_val")
-        return Data(inputs_of(y, external, self.feedback_scale), targets)
-
-    # ------------------------------------------------------------------ free runs
-
-    def generate(self, n_steps, context=None, X=None, *, return_interval=None):
-        """Continue a series from the network's own output.
-
-        Parameters
-        ----------
-        n_steps : int
-            0 is allowed.
-        context : (T,) or (T, n_outputs) array, optional
-            The series to be continued, which the network reads first. By default the (last) series of `fit`.
-        X : (n_steps, n_features) array, or with `context` (T + n_steps, n_features), optional
-            External inputs, where the model was trained with some: those of the context and of the steps generated.
-            If X and the series that is continued have an index, that of X must be the one that goes on after it.
-        return_interval : float, optional
-            The share of the values to come that the intervals are to hold, 0.9 for instance; for a model with
-            ``validation="rolling"``. Their width comes from the errors of the forecasts from the rolling origins.
-
-        Returns
-        -------
-        ndarray of shape (n_steps,) or (n_steps, n_outputs), Series or data frame
-            With `return_interval` three of them: the values, and the lower and upper ends of the intervals.
-            As y in `fit`. Where the series that is continued is a pandas object, so is what is returned: with its name
-            or columns, and with the labels and the time zone that follow in its index. The model keeps no state: the
-            same call gives the same values.
-
-        Raises
-        ------
-        ParameterError
-            An n_steps that is no integer of at least 0.
-        ValueError
-            A context or X that do not fit the model or are not finite, or whose index is not in order.
-        FloatingPointError
-            The run diverges: an output is not finite.
-
-        Warns
-        -----
-        UserWarning
-            The index cannot go on, as its steps are not regular times or numbers: what is returned is numbered from 0.
-            The forecast leaves the range of the data by more than that range.
-        """
-        model = self._fitted_model()
-        n_steps = check_integer("n_steps", n_steps, 0, MOST_STEPS)
-        if return_interval is not None:
-            check_share("return_interval", return_interval)
-            if not isinstance(model, RollingModel):
-                raise ValueError("return_interval takes a model with validation='rolling', which knows its errors")
-        known, external, index = self._known(model, n_steps, context, X)
-        if isinstance(model, RollingModel):
-            values, widths = model.continued(known, external, n_steps, return_interval)
-        else:
-            values, widths = self._free_run(model, known, external), None
-        odd = ~np.isfinite(values).all(axis=1)
-        if odd.any():
-            raise FloatingPointError(f"the free run diverges: its output is not finite at step {int(np.argmax(odd))}")
-        forecasts = [values] if return_interval is None else [values, values - widths, values + widths]
-        forecasts = [part[:, 0] if model.flat else part for part in forecasts]
-        if index is not None:
-            forecasts = [index.wrap(part) for part in forecasts]
-        return forecasts[0] if return_interval is None else tuple(forecasts)
-
-    @staticmethod
-    def _known(model, n_steps: int, context, X) -> tuple[FloatArray | None, FloatArray, SeriesIndex | None]:
-        """The series to be continued, None for that of `fit`, with its external inputs and its index."""
-        if context is None:
-            index = model.index
-            external = model.read_external(
-                X, np.array([n_steps]), False, "what is generated", beside_X(X, index, n_steps)
-            )
-            return None, external, index
-        given = model.read(context, "context")
-        series, index = given.sequences, given.end
-        if series.container != "2d":
-            raise ValueError("context must be one series, got a list")
-        external = model.read_external(
-            X, np.array([len(series.rows) + n_steps]), False, "context with what is generated",
-            beside_X(X, index, n_steps, series.index),
-        )  # fmt: skip
-        return series.rows, external, index
-
-    @staticmethod
-    def _free_run(model: SeriesModel, known: FloatArray | None, external: FloatArray) -> FloatArray:
-        """What one network says after `known`."""
-        if known is None:
-            return model.run_free(external, model.last, model.end)[0]
-        n_known = len(known)
-        series = Sequences(known, np.array([0, n_known]), "2d")
-        inputs = inputs_of(series, external[:n_known], model.feedback_scale)
-        _, states = lstm.sequences(model.network, inputs.rows, inputs.offsets)
-        return model.run_free(external[n_known:], known[-1], states[0])[0]
-
-    def predict(self, fh, X=None, *, return_interval=None):
-        """Values at a forecasting horizon after the end of the (last) series of `fit`.
-
-        Parameters
-        ----------
-        fh : int or array_like of int
-            Steps ahead, each at least 1; 3 means the third value after the end, and only that one.
-        X : (max(fh), n_features) array, optional
-            External inputs of the steps up to the furthest.
-        return_interval : float, optional
-            As in `generate`.
-
-        Returns
-        -------
-        ndarray of shape (n,) or (n, n_outputs), Series or data frame
-            A value for each element of `fh`, in its order; of the kind that `generate` returns, with `return_interval`
-            three of them.
-        """
-        check_is_fitted(self)
-        if is_sequence(fh) and len(fh) > 0:
-            steps = [check_integer(f"fh[{i}]", step, 1, MOST_STEPS) for i, step in enumerate(fh)]
-        else:
-            steps = [check_integer("fh", fh, 1, MOST_STEPS)]
-        found = self.generate(max(steps), X=X, return_interval=return_interval)
-        chosen = [
-            (values.iloc if hasattr(values, "iloc") else values)[np.array(steps) - 1]
-            for values in (found if isinstance(found, tuple) else (found,))
-        ]
-        return chosen[0] if return_interval is None else tuple(chosen)
-
-    def stream(self) -> SeriesStream:
-        """An explicit stateful reader that starts from the zero state; the estimator itself keeps no state.
-
-        Returns
-        -------
-        SeriesStream
-            Reads value by value.
-
-        Raises
-        ------
-        ValueError
-            The model has ``validation="rolling"``: its `generate` takes what is known as ``context``.
-        """
-        return SeriesStream(self._fitted_model())
-
-    def _model_of(self, state: dict[str, Any]) -> Any:
-        return RollingModel if "_rolling" in state else SeriesModel
-
-
-def _same(value: Any, default: Any) -> bool:
-    """Whether a parameter has its default; an array is none."""
-    return value is default or (type(value) is type(default) and bool(value == default))
+        check_series_parameters(self, stated, reason)

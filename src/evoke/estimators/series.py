@@ -1,19 +1,29 @@
-"""What is done with a model of series that are given: predictions one step ahead, activations, their score."""
+"""What is done with a model of series: they are continued, or predicted one step ahead, transformed and scored."""
 
 from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from evoke._core import lstm
 from evoke._validation.arrays import FloatArray
+from evoke._validation.parameters import check_fraction, check_integer, is_sequence
 from evoke.estimators.base import BaseEvoke, learned
 from evoke.estimators.fitted import SeriesModel
 from evoke.estimators.split import rows_after_washout
+from evoke.estimators.streams import SeriesStream
 from evoke.estimators.targets import with_weights
+from evoke.forecasting.model import RollingModel
 from evoke.metrics import r_squared
-from evoke.sequences.containers import Targets
-from evoke.sequences.series import Series
+from evoke.sequences.containers import Sequences, Targets
+from evoke.sequences.continuation import SeriesIndex, beside_X
+from evoke.sequences.series import Series, inputs_of
 
 __all__ = ["SeriesEstimator"]
+
+MOST_STEPS = 10**9  # that a free run may be asked for
 
 
 class SeriesEstimator(BaseEvoke, auto_wrap_output_keys=None):  # type: ignore[call-arg]
@@ -97,6 +107,147 @@ class SeriesEstimator(BaseEvoke, auto_wrap_output_keys=None):  # type: ignore[ca
         true = with_weights(Targets(series.sequences.rows, False), sample_weight, series.sequences, of="y")
         weights = None if true.weights is None else true.weights[rows]
         return r_squared(true.values[rows], predicted[rows], weights)
+
+    # ------------------------------------------------------------------ free runs
+
+    def generate(self, n_steps, context=None, X=None, *, return_interval=None):
+        """Continue a series from the network's own output.
+
+        Parameters
+        ----------
+        n_steps : int
+            0 is allowed.
+        context : (T,) or (T, n_outputs) array, optional
+            The series to be continued, which the network reads first. By default the (last) series of `fit`.
+        X : (n_steps, n_features) array, or with `context` (T + n_steps, n_features), optional
+            External inputs, where the model was trained with some: those of the context and of the steps generated.
+            If X and the series that is continued have an index, that of X must be the one that goes on after it.
+        return_interval : float, optional
+            The share of the values to come that the intervals are to hold, 0.9 for instance; for a model with
+            ``validation="rolling"``. Their width comes from the errors of the forecasts from the rolling origins.
+
+        Returns
+        -------
+        ndarray of shape (n_steps,) or (n_steps, n_outputs), Series or data frame
+            With `return_interval` three of them: the values, and the lower and upper ends of the intervals.
+            As y in `fit`. Where the series that is continued is a pandas object, so is what is returned: with its name
+            or columns, and with the labels and the time zone that follow in its index. The model keeps no state: the
+            same call gives the same values.
+
+        Raises
+        ------
+        ParameterError
+            An n_steps that is no integer of at least 0.
+        ValueError
+            A context or X that do not fit the model or are not finite, or whose index is not in order.
+        FloatingPointError
+            The run diverges: an output is not finite.
+
+        Warns
+        -----
+        UserWarning
+            The index cannot go on, as its steps are not regular times or numbers: what is returned is numbered from 0.
+            The forecast leaves the range of the data by more than that range.
+        """
+        model = self._fitted_model()
+        n_steps = check_integer("n_steps", n_steps, 0, MOST_STEPS)
+        if return_interval is not None:
+            check_fraction("return_interval", return_interval)
+            if not isinstance(model, RollingModel):
+                raise ValueError("return_interval takes a model with validation='rolling', which knows its errors")
+        known, external, index = self._known(model, n_steps, context, X)
+        if isinstance(model, RollingModel):
+            values, widths = model.continued(known, external, n_steps, return_interval)
+        else:
+            values, widths = self._free_run(model, known, external), None
+        odd = ~np.isfinite(values).all(axis=1)
+        if odd.any():
+            raise FloatingPointError(f"the free run diverges: its output is not finite at step {int(np.argmax(odd))}")
+        forecasts = [values] if return_interval is None else [values, values - widths, values + widths]
+        forecasts = [part[:, 0] if model.flat else part for part in forecasts]
+        if index is not None:
+            forecasts = [index.wrap(part) for part in forecasts]
+        return forecasts[0] if return_interval is None else tuple(forecasts)
+
+    @staticmethod
+    def _known(model, n_steps: int, context, X) -> tuple[FloatArray | None, FloatArray, SeriesIndex | None]:
+        """The series to be continued, None for that of `fit`, with its external inputs and its index."""
+        if context is None:
+            index = model.index
+            external = model.read_external(
+                X, np.array([n_steps]), False, "what is generated", beside_X(X, index, n_steps)
+            )
+            return None, external, index
+        given = model.read(context, "context")
+        series, index = given.sequences, given.end
+        if series.container != "2d":
+            raise ValueError("context must be one series, got a list")
+        external = model.read_external(
+            X, np.array([len(series.rows) + n_steps]), False, "context with what is generated",
+            beside_X(X, index, n_steps, series.index),
+        )  # fmt: skip
+        return series.rows, external, index
+
+    @staticmethod
+    def _free_run(model: SeriesModel, known: FloatArray | None, external: FloatArray) -> FloatArray:
+        """What one network says after `known`."""
+        if known is None:
+            return model.run_free(external, model.last, model.end)[0]
+        n_known = len(known)
+        series = Sequences(known, np.array([0, n_known]), "2d")
+        inputs = inputs_of(series, external[:n_known], model.feedback_scale)
+        _, states = lstm.sequences(model.network, inputs.rows, inputs.offsets)
+        return model.run_free(external[n_known:], known[-1], states[0])[0]
+
+    def predict(self, fh, X=None, *, return_interval=None):
+        """Values at a forecasting horizon after the end of the (last) series of `fit`.
+
+        Parameters
+        ----------
+        fh : int or array_like of int
+            Steps ahead, each at least 1; 3 means the third value after the end, and only that one.
+        X : (max(fh), n_features) array, optional
+            External inputs of the steps up to the furthest.
+        return_interval : float, optional
+            As in `generate`.
+
+        Returns
+        -------
+        ndarray of shape (n,) or (n, n_outputs), Series or data frame
+            A value for each element of `fh`, in its order; of the kind that `generate` returns, with `return_interval`
+            three of them.
+        """
+        check_is_fitted(self)
+        if is_sequence(fh) and len(fh) > 0:
+            steps = [check_integer(f"fh[{i}]", step, 1, MOST_STEPS) for i, step in enumerate(fh)]
+        else:
+            steps = [check_integer("fh", fh, 1, MOST_STEPS)]
+        found = self.generate(max(steps), X=X, return_interval=return_interval)
+        chosen = [
+            (values.iloc if hasattr(values, "iloc") else values)[np.array(steps) - 1]
+            for values in (found if isinstance(found, tuple) else (found,))
+        ]
+        return chosen[0] if return_interval is None else tuple(chosen)
+
+    def stream(self) -> SeriesStream:
+        """An explicit stateful reader that starts from the zero state; the estimator itself keeps no state.
+
+        Returns
+        -------
+        SeriesStream
+            Reads value by value.
+
+        Raises
+        ------
+        ValueError
+            The model has ``validation="rolling"``: its `generate` takes what is known as ``context``.
+        """
+        return SeriesStream(self._fitted_model())
+
+    # ------------------------------------------------------------------ the model
+
+    def _model_of(self, state: dict[str, Any]) -> Any:
+        return RollingModel if "_rolling" in state else SeriesModel
 
     def _given(self, y, X) -> tuple[Any, Series, FloatArray]:
         """The model, series and external inputs."""

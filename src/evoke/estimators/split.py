@@ -12,11 +12,15 @@ from numpy.typing import NDArray
 from evoke._validation.arrays import FloatArray
 from evoke._validation.parameters import check_fraction
 from evoke.estimators.pooling import check_lengths
+from evoke.estimators.targets import with_weights
 from evoke.evolution.problem import Points, merge_points
 from evoke.sequences.containers import Sequences, Targets
 from evoke.sequences.prefixes import Segments
+from evoke.sequences.series import Series, as_external, as_series, inputs_of
 
-__all__ = ["Data", "Encode", "Split", "divide", "rows_after_washout"]
+__all__ = [
+    "Data", "Encode", "Split", "check_with_y_val", "divide", "held_out_series", "rows_after_washout",
+]  # fmt: skip
 
 Rows = NDArray[np.int64]
 
@@ -116,6 +120,29 @@ def divide(
     return Split(X, targets, weights, train, validated, final)
 
 
+def held_out_series(
+    y_val: Any, X_val: Any, weights: Any, series: Series, n_features: int, feedback_scale: float
+) -> Data | None:
+    """What the user holds out beside series: networks read the values before, times `feedback_scale`; None: nothing."""
+    check_with_y_val(y_val, X_val, weights)
+    if y_val is None:
+        return None
+    held_out = as_series(y_val, "y_val")
+    y = held_out.sequences
+    if held_out.flat != series.flat or y.rows.shape[1] != series.sequences.rows.shape[1]:
+        raise ValueError("y_val must be of the same kind as y: as many dimensions and outputs")
+    external = as_external(X_val, y.lengths, y.container == "list", n_features, "X_val", "y_val", y.index)
+    targets = with_weights(Targets(y.rows, False), weights, y, "sample_weight_val", of="y_val")
+    return Data(inputs_of(y, external, feedback_scale), targets)
+
+
+def check_with_y_val(y_val: Any, X_val: Any, weights: Any) -> None:
+    """That nothing is held out beside a `y_val` that is missing."""
+    for name, value in (("X_val", X_val), ("sample_weight_val", weights)):
+        if y_val is None and value is not None:
+            raise ValueError(f"{name} goes with y_val, which is missing")
+
+
 def _by_order(X: Sequences, rows: Rows, validation: Any, name: str) -> tuple[Rows, Rows]:
     """The first and the last part: whole sequences, or steps where there is only one sequence."""
     if X.n_sequences > 1:
@@ -133,7 +160,7 @@ def _by_order(X: Sequences, rows: Rows, validation: Any, name: str) -> tuple[Row
 
 def n_trained_on(n: int, validation: Any) -> int:
     """How many of n sequences, or steps of a single one, come before those held out."""
-    return max(1, n - max(1, int(np.floor(check_fraction("validation", validation) * n + 0.5))))
+    return max(1, n - max(1, int(np.floor(check_fraction("validation", validation, half=True) * n + 0.5))))
 
 
 def target_rows(X: Sequences, y: Targets, washout: int, name: str) -> Rows:
