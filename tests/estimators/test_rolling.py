@@ -60,8 +60,34 @@ def test_intervals_grow_and_hold_their_share():
     intervals = Intervals.of(errors, n_apart=1e9)
     half = intervals.half_widths(10, 0.9)[:, 0]
     assert (np.diff(half) >= 0).all()
-    assert (np.abs(errors[..., 0]) <= half / 1.2).mean() == pytest.approx(0.9, abs=0.01)
+    assert (np.abs(errors[..., 0]) <= half).mean() == pytest.approx(0.9, abs=0.01)
     assert (np.diff(intervals.half_widths(30, 0.9)[10:, 0]) > 0).all()
+
+
+def test_intervals_are_wider_where_errors_hang_together():
+    independent = rng.normal(size=(400, 10, 1))
+    alike = np.repeat(independent[:, :1], 10, axis=1)
+    one, ten = Intervals.of(alike, n_apart=20), Intervals.of(independent, n_apart=20)
+    assert one.n_independent == pytest.approx(20) and ten.n_independent == pytest.approx(200, rel=0.05)
+    # of n errors that of rank 0.9 (n + 1)
+    ratios = np.abs(alike[:, 0, 0]) / one.growth[0]
+    assert one.half_widths(1, 0.9)[0, 0] == pytest.approx(one.growth[0, 0] * np.quantile(ratios, 0.9 * 21 / 20))
+    few = Intervals.of(alike, n_apart=5)
+    assert few.half_widths(1, 0.9)[0, 0] == pytest.approx(np.abs(alike).max())
+
+
+def test_errors_of_intervals_are_of_forecasts_weighted_by_others():
+    truth = np.zeros((4, 3, 2))
+    good, bad = np.full((4, 3, 2), 0.1), np.full((4, 3, 2), 0.4)
+    lucky = np.concatenate([np.full((1, 3, 2), 0.01), np.full((3, 3, 2), 1.0)])  # best at the first origin alone
+    paths = [good[None], np.stack([bad, lucky])]
+    combination = Combination.of(paths, truth, np.full(2, -1.0), np.ones(2))
+    far = ~np.eye(4, dtype=bool)
+    for r in range(4):
+        others = Combination.of([p[:, far[r]] for p in paths], truth[far[r]], np.full(2, -1.0), np.ones(2))
+        weights, best = others.weights(3)
+        expected = weights[0] * good[r] + weights[1] * np.where(best[1] == 0, bad[r], lucky[r])
+        np.testing.assert_allclose(combination.left_out(paths, truth, far)[r], expected, rtol=1e-12)
 
 
 def test_what_leaves_the_range_has_no_weight():
@@ -237,7 +263,7 @@ def test_copies_and_files(driven, tmp_path):
 @pytest.mark.parametrize("name, value", [
     ("season", 0), ("season", 2), ("n_joined", 3), ("lags", (0,)), ("exponent", np.zeros(2, np.int64)),
     ("growth", np.zeros((3, 1))), ("y", np.full((90, 1), np.nan)), ("candidates", []), ("sound", []),
-    ("external", np.zeros((5, 3))), ("n_apart", -1.0), ("ratios", np.empty((0, 1))),
+    ("external", np.zeros((5, 3))), ("n_independent", np.zeros(1)), ("ratios", np.empty((0, 1))),
 ])  # fmt: skip
 def test_spoilt_files_are_refused(driven, name, value):
     state = driven.fitted_.state()

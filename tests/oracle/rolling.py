@@ -21,7 +21,6 @@ SHARPNESS = 8  # weight of a candidate: (least error / its error) ** SHARPNESS
 LIMIT = 0.5  # a free run is clipped this share of the range beyond the range of the transformed series
 LEAVES = 2.0  # a candidate whose free run leaves the range by this many ranges is not used
 WINDOW = 0.25  # errors count at a step that are this share of the judged steps before or after it
-WIDEN = 1.2  # of intervals: for the choice by the same errors
 HORIZON = 24  # of a series without a season, that free runs are judged over; else two seasons
 ROWS = 12  # at least, to train on at the first origin
 
@@ -205,7 +204,8 @@ class Recipe:
         hj, span = self.n_judged, np.ptp(self.y)
         low, high = self.y.min() - LEAVES * span, self.y.max() + LEAVES * span
         paths = list(self._candidates(h))
-        errors = [np.abs(p[:, :-1, :hj] - self.truth).mean(1) for p in paths]  # (n_C, hj)
+        each = [np.abs(p[:, :-1, :hj] - self.truth) for p in paths]  # (n_C, n_origins, hj)
+        errors = [e.mean(1) for e in each]
         inside = [(low <= p) & (p <= high) for p in paths]
         # A candidate is used while its own run is inside, and only if its rolling runs have always been.
         usable = [
@@ -224,8 +224,24 @@ class Recipe:
             used = np.flatnonzero(weights)
             self.weights[:, t] = weights
             self.point[t] = sum(weights[k] * paths[k][best[k], -1, t] for k in used)
-            if t < hj:
-                self.rolling[:, t] = sum(weights[k] * paths[k][best[k], :-1, t] for k in used)
+        sound = [i[:, :-1, :hj].all((1, 2)) for i in inside]
+        for r in range(len(self.origins)):
+            self.rolling[r] = self._left_out(r, each, sound, paths)
+
+    def _left_out(self, r, each, sound, paths):
+        """The forecast (hj,) from an origin, weighted by errors from the far ones: at least half of all."""
+        hj, result = self.n_judged, np.zeros(self.n_judged)
+        apart = np.abs(np.array(self.origins) - self.origins[r])
+        far = apart >= min(hj, sorted(apart)[len(apart) // 2])
+        for t in range(hj):
+            reach = int(hj * WINDOW)
+            e = [x[:, far, max(0, t - reach) : t + reach + 1].mean((1, 2)) for x in each]
+            e = [np.where(s, x, np.inf) for x, s in zip(e, sound, strict=True)]
+            least = np.array([x.min() for x in e])
+            weights = ((least.min() + 1e-300) / (least + 1e-300)) ** SHARPNESS
+            for k in np.flatnonzero(weights):
+                result[t] += weights[k] / weights.sum() * paths[k][int(np.argmin(e[k])), r, t]
+        return result
 
     def forecast(self, h, level=None):
         """Values (h,), or with a level (values, lower, upper)."""
@@ -240,13 +256,16 @@ class Recipe:
     def half_widths(self, h, level):
         """Half the width of the interval at each step, from the errors of the forecasts from the rolling origins."""
         hj, T = self.n_judged, len(self.y)
-        e = np.abs(self.rolling - self.truth)
+        e = self.rolling - self.truth
         scale = np.maximum(isotonic(np.sqrt((e**2).mean(0))), 1e-300)
-        n_apart = max(1.0, (T - T // 2) / hj)  # stretches that do not overlap
-        widen = WIDEN * (1 + 0.5 / n_apart)
+        ratio = e / scale
+        correlation = [(ratio[:, k:] * ratio[:, : hj - k]).mean() / (ratio**2).mean() for k in range(hj)]
+        worth = hj / (1 + 2 * sum((1 - k / hj) * correlation[k] ** 2 for k in range(1, hj)))
+        n = max(1.0, (T - T // 2) / hj * worth)  # independent errors, of stretches that do not overlap
         step = np.arange(h)
         beyond = np.sqrt(np.maximum((step + 1) / hj, 1.0))  # past what was judged: as of a random walk
-        return widen * np.quantile(e / scale, level) * scale[np.minimum(step, hj - 1)] * beyond
+        quantile = np.quantile(np.abs(ratio), min(1.0, level * (n + 1) / n))
+        return quantile * scale[np.minimum(step, hj - 1)] * beyond
 
 
 def isotonic(v):

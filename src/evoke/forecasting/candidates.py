@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from evoke._core import lstm
 from evoke._core.lstm import Network
 from evoke._validation.arrays import FloatArray
+from evoke.forecasting.origins import Origins
 from evoke.sequences.preparation import Units
 from evoke.sequences.transformation import Transformation
 
@@ -131,54 +132,49 @@ class NetworkCandidate:
     @classmethod
     def fit(
         cls, reader: Reader, transformation: Transformation, series: list[tuple[FloatArray, FloatArray]],
-        origins: list[int], n_judged: int,
+        origins: Origins,
     ) -> tuple[NetworkCandidate, FloatArray]:  # fmt: skip
-        """Train readouts on what is before each origin, and on all; the paths of y are from the former.
+        """Train readouts on all other series and what is before each origin, and on all; free runs are by the former.
 
         Parameters
         ----------
         series : list of (y, external)
-            Values (T, n_outputs) and inputs (T, n_external + 1). The origins are in the last; the others are trained on
-            as a whole.
+            Values (T, n_outputs) and inputs (T, n_external + 1).
 
         Returns
         -------
         candidate : NetworkCandidate
         paths : ndarray of shape (n_capacities, n_origins, n_judged, n_outputs)
-            Medians over the readouts.
+            Of y: medians over the readouts.
         """
-        start, last = transformation.start, len(series) - 1
-        features, targets = [], []
-        for i, (y, external) in enumerate(series):
-            if i < last and len(y) <= start:
-                continue
-            transformed = transformation.apply(y)
-            units = Units.of(transformed[start:])
-            w = np.nan_to_num(units.to(transformed), nan=0.0)
-            read = reader.follow(w, external, origins if i == last else ())
-            first = start + max(reader.readout_lags)
-            if i == last:
-                first = max(start, min(first, origins[0] - LEAST_ROWS))
-            features.append(read.features[:, first:])
-            targets.append(w[first:])
-        n_rows = sum(map(len, targets))
-        F, v = np.concatenate(features, axis=1), np.concatenate(targets)
+        start = transformation.start
+        learned = [
+            _Learned.by(reader, transformation, y, external, steps)
+            for (y, external), steps in zip(series, origins.steps, strict=True)
+            if len(y) > start
+        ]
+        F = np.concatenate([part.features for part in learned], axis=1)
         centre, spread = F.mean(axis=1), F.std(axis=1)
         inverse = np.divide(1.0, spread, out=np.ones_like(spread), where=spread > _CONSTANT)
-        F = (F - centre[:, None]) * inverse[:, None]
-        ends = [n_rows - (len(w) - origin) for origin in [*origins, len(w)]]
-        coef, intercept = ridge_path(F, v, ends)
-        seen = v if len(v) else np.zeros((1, v.shape[1]))
-        low, high = seen.min(axis=0), seen.max(axis=0)
-        own = w[start:]  # the first values of the last series count too
-        low, high = np.minimum(low, own.min(axis=0)), np.maximum(high, own.max(axis=0))
+        coef, intercept = ridge_path(
+            [((part.features - centre[:, None]) * inverse[:, None], part.targets) for part in learned],
+            [[step - part.first for step in part.steps] for part in learned],
+        )
+        w = np.concatenate([part.w[start:] for part in learned])
+        low, high = w.min(axis=0), w.max(axis=0)
         reach = _LIMIT * (high - low)
         made = cls(
-            transformation, units, centre, inverse, coef[:, -1], intercept[:, -1], low - reach, high + reach
+            transformation, learned[-1].units, centre, inverse, coef[:, -1], intercept[:, -1], low - reach, high + reach
         )
-        judged = replace(made, coef=coef[:, :-1], intercept=intercept[:, :-1])
-        ahead = np.stack([external[o : o + n_judged] for o in origins])
-        return made, judged._run(reader, y, read, origins, ahead, n_judged)
+        paths, done = [], 0
+        for part in learned:
+            own = slice(done, done + len(part.steps))
+            done = own.stop
+            if part.steps:
+                judged = replace(made, units=part.units, coef=coef[:, own], intercept=intercept[:, own])
+                ahead = np.stack([part.external[o : o + origins.n_judged] for o in part.steps])
+                paths.append(judged._run(reader, part.y, part.read, part.steps, ahead, origins.n_judged))
+        return made, np.concatenate(paths, axis=1)
 
     def own_units(self, y: FloatArray) -> NetworkCandidate:
         """The same for a series with units of its own."""
@@ -207,8 +203,9 @@ class NetworkCandidate:
         return np.median(self.transformation.undo_one_step(y, w), axis=0)
 
     def _run(
-        self, reader: Reader, y: FloatArray, read: TeacherForced, origins: list[int], ahead: FloatArray, n_steps: int
-    ) -> FloatArray:
+        self, reader: Reader, y: FloatArray, read: TeacherForced, origins: Sequence[int], ahead: FloatArray,
+        n_steps: int,
+    ) -> FloatArray:  # fmt: skip
         """Free runs from each origin, whose readouts (n_readouts, n_origins, ...) are its own."""
         n_readouts, n_origins, n_capacities, n_features, n_outputs = self.coef.shape
         before, n_cells, joined = reader.n_before, reader.networks.n_cells, reader.n_joined
@@ -244,33 +241,82 @@ class NetworkCandidate:
         return np.stack(undone, axis=1)
 
 
-def ridge_path(F: FloatArray, v: FloatArray, ends: list[int]) -> tuple[FloatArray, FloatArray]:
-    """Ridge readouts of the first rows, for several numbers of rows and all `CAPACITIES`.
+@dataclass(frozen=True, eq=False)
+class _Learned:
+    """A series that readouts are trained on: from step `first` on, where the networks have found their phase."""
 
-    One triangular factor grows with the rows, so that each end costs what its new rows do.
+    y: FloatArray
+    external: FloatArray
+    steps: tuple[int, ...]
+    units: Units
+    w: FloatArray
+    read: TeacherForced
+    first: int
+
+    @classmethod
+    def by(
+        cls, reader: Reader, transformation: Transformation, y: FloatArray, external: FloatArray,
+        steps: tuple[int, ...],
+    ) -> _Learned:  # fmt: skip
+        """What networks make of a series, with their states at some steps."""
+        start = transformation.start
+        transformed = transformation.apply(y)
+        units = Units.of(transformed[start:])
+        w = np.nan_to_num(units.to(transformed), nan=0.0)
+        first = start + max(reader.readout_lags)
+        if steps:
+            first = max(start, min(first, steps[0] - LEAST_ROWS))
+        return cls(y, external, steps, units, w, reader.follow(w, external, steps), first)
+
+    @property
+    def features(self) -> FloatArray:
+        return self.read.features[:, self.first :]
+
+    @property
+    def targets(self) -> FloatArray:
+        return self.w[self.first :]
+
+
+def ridge_path(
+    parts: list[tuple[FloatArray, FloatArray]], ends: list[list[int]]
+) -> tuple[FloatArray, FloatArray]:
+    """Ridge readouts for all `CAPACITIES`, each of the first rows of one part and all rows of the others.
+
+    Triangular factors grow with the rows, so that each end costs what its new rows do.
 
     Parameters
     ----------
-    F : ndarray of shape (n_readouts, n_rows, n_features)
-    v : ndarray of shape (n_rows, n_outputs)
-    ends : list of int
-        Ascending.
+    parts : list of (F, v)
+        Features (n_readouts, n_rows, n_features) and targets (n_rows, n_outputs).
+    ends : list of list of int
+        How many rows of each part are the first ones, several times or never; ascending.
 
     Returns
     -------
-    coef : ndarray of shape (n_readouts, n_ends, n_capacities, n_features, n_outputs)
-    intercept : ndarray of shape (n_readouts, n_ends, n_capacities, n_outputs)
+    coef : ndarray of shape (n_readouts, n_ends + 1, n_capacities, n_features, n_outputs)
+        Those of each end, part after part, and of all rows.
+    intercept : ndarray of shape (n_readouts, n_ends + 1, n_capacities, n_outputs)
     """
-    n_readouts, n_rows, n_features = F.shape
-    one = np.ones((n_readouts, n_rows, 1))
-    rows = np.concatenate([one, F, np.broadcast_to(v, (n_readouts, *v.shape))], axis=2)
-    R, done, factors = rows[:, :0], 0, []
-    for end in ends:
-        R = np.asarray(np.linalg.qr(np.concatenate([R, rows[:, done:end]], axis=1), mode="r"))
-        done = end
-        factors.append(np.zeros((n_readouts, rows.shape[2], rows.shape[2])))
-        factors[-1][:, : R.shape[1]] = R
-    R = np.stack(factors, axis=1)
+    n_features = parts[0][0].shape[2]
+    rows = [np.concatenate([np.ones((*F.shape[:2], 1)), F, np.broadcast_to(v, (len(F), *v.shape))], axis=2)
+            for F, v in parts]  # fmt: skip
+    size = rows[0].shape[2]
+    before = after = rows[0][:, :0]
+    others = [after]  # factors of all parts after each, the last one first
+    for block in rows[:0:-1]:
+        after = _factor(after, block)
+        others.append(after)
+    factors = []
+    for block, stops in zip(rows, ends, strict=True):
+        R, done = _factor(before, others.pop()), 0
+        for stop in stops:
+            R = _factor(R, block[:, done:stop])
+            done = stop
+            factors.append(R)
+        if others:
+            before = _factor(before, block)
+    factors.append(_factor(R, block[:, done:]))
+    R = np.stack([np.pad(R, ((0, 0), (0, size - R.shape[1]), (0, 0))) for R in factors], axis=1)
     means = R[..., 0, 1:] / R[..., 0, :1]  # the first row holds the sums, in units of the root of the number of rows
     X, targets = R[..., 1:, 1 : 1 + n_features], R[..., 1:, 1 + n_features :]
     U, S, Vt = np.linalg.svd(X, full_matrices=False)
@@ -282,7 +328,16 @@ def ridge_path(F: FloatArray, v: FloatArray, ends: list[int]) -> tuple[FloatArra
     return coef, intercept
 
 
-def naive_paths(y: FloatArray, origins: list[int], season: int, n_steps: int, *, seasonal: bool) -> list[FloatArray]:
+def _factor(R: FloatArray, rows: FloatArray) -> FloatArray:
+    """The triangular factor of what has the factor R, and more rows."""
+    if not rows.shape[1]:
+        return R
+    return np.asarray(np.linalg.qr(np.concatenate([R, rows], axis=1), mode="r"))
+
+
+def naive_paths(
+    y: FloatArray, origins: Sequence[int], season: int, n_steps: int, *, seasonal: bool
+) -> list[FloatArray]:
     """What naive methods say: the last value, the mean, and the last season again; each (1, n_origins, n_steps, q)."""
     paths = [
         np.stack([np.broadcast_to(y[o - 1], (n_steps, y.shape[1])) for o in origins])[None],

@@ -75,9 +75,28 @@ class Combination:
         usable = [np.logical_and.accumulate(_inside(p, low, high), axis=1) for p in paths]
         return _mean(*self.weights(paths[0].shape[1], usable), [p[:, None] for p in paths])[0]
 
-    def combine_rolling(self, paths: list[FloatArray]) -> FloatArray:
-        """The means (n_origins, n_judged, n_outputs) of the runs from the rolling origins."""
-        return _mean(*self.weights(self.n_judged), paths)
+    def left_out(self, paths: list[FloatArray], truth: FloatArray, far: NDArray[np.bool_]) -> FloatArray:
+        """The means (n_origins, n_judged, n_outputs) of the runs from the origins, each by the errors of others.
+
+        Parameters
+        ----------
+        paths, truth
+            As in `of`.
+        far : bool ndarray of shape (n_origins, n_origins)
+            Whose errors count for each.
+        """
+        n_origins, n_judged, n_outputs = truth.shape
+        share = far / far.sum(axis=1, keepdims=True)
+
+        def as_outputs(each: FloatArray) -> FloatArray:
+            """(n_capacities, n_judged, n_origins * n_outputs): weights are found output by output."""
+            return each.transpose(0, 2, 1, 3).reshape(len(each), n_judged, -1)
+
+        sound_paths = [np.where(s[:, None, None], p, 0.0) for s, p in zip(self.sound, paths, strict=True)]
+        errors = [as_outputs(np.einsum("rs,csjq->crjq", share, np.abs(p - truth))) for p in sound_paths]
+        each = Combination(errors, [np.tile(s, n_origins) for s in self.sound])
+        means = _mean(*each.weights(n_judged), [as_outputs(p)[:, None] for p in sound_paths])[0]
+        return means.reshape(n_judged, n_origins, n_outputs).transpose(1, 0, 2)
 
 
 def _inside(paths: FloatArray, low: FloatArray, high: FloatArray) -> NDArray[np.bool_]:

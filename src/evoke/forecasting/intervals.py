@@ -11,7 +11,6 @@ from evoke._validation.arrays import FloatArray
 
 __all__ = ["Intervals"]
 
-_WIDEN = 1.2  # for the choice by the same errors
 _TINY = 1e-300
 
 
@@ -25,26 +24,47 @@ class Intervals:
         Root of the mean squared error at each step, made to ascend.
     ratios : ndarray of shape (n_origins * n_judged, n_outputs)
         Absolute errors in units of it.
-    n_apart : float
-        How many stretches that do not overlap they come from.
+    n_independent : ndarray of shape (n_outputs,)
+        How many errors that do not depend on each other say as much.
     """
 
     growth: FloatArray
     ratios: FloatArray
-    n_apart: float
+    n_independent: FloatArray
 
     @classmethod
     def of(cls, errors: FloatArray, n_apart: float) -> Intervals:
-        """Those from errors (n_origins, n_judged, n_outputs)."""
+        """Those from errors (n_origins, n_judged, n_outputs), which have `n_apart` stretches that do not overlap."""
         rms = np.sqrt((errors**2).mean(axis=0))
         growth = np.stack([isotonic_regression(column) for column in rms.T], axis=1)
-        ratios = np.abs(errors) / np.maximum(growth, _TINY)
-        return cls(growth, ratios.reshape(-1, errors.shape[2]), float(n_apart))
+        ratios = errors / np.maximum(growth, _TINY)
+        n_independent = np.maximum(1.0, n_apart * _independent(ratios))
+        return cls(growth, np.abs(ratios).reshape(-1, errors.shape[2]), n_independent)
 
     def half_widths(self, n_steps: int, level: float) -> FloatArray:
-        """Half the width (n_steps, n_outputs) of the intervals that are to hold this share of the values."""
+        """Half the width (n_steps, n_outputs) of the intervals that are to hold this share of the values.
+
+        Split conformal: of n errors, the one of rank ``level * (n + 1)`` (V. Vovk, A. Gammerman and G. Shafer,
+        Algorithmic Learning in a Random World, 2005), where n counts those that are independent; the largest where they
+        are too few.
+        """
         judged, step = len(self.growth), np.arange(n_steps)
         beyond = np.sqrt(np.maximum((step + 1) / judged, 1.0))  # past what was judged: as of a random walk
-        widen = _WIDEN * (1 + 0.5 / max(1.0, self.n_apart))
-        quantile = np.quantile(self.ratios, level, axis=0)
-        return widen * quantile * self.growth[np.minimum(step, judged - 1)] * beyond[:, None]
+        ranks = np.minimum(1.0, level * (1 + 1 / self.n_independent))
+        quantile = np.array([np.quantile(column, rank) for column, rank in zip(self.ratios.T, ranks, strict=True)])
+        return quantile * self.growth[np.minimum(step, judged - 1)] * beyond[:, None]
+
+
+def _independent(errors: FloatArray) -> FloatArray:
+    """How many independent errors (n_outputs,) those of one stretch (n_origins, n_judged, n_outputs) are worth.
+
+    The variance of a mean of squares grows by the squared autocorrelations (M. S. Bartlett, Journal of the Royal
+    Statistical Society 98 (1935), 536-543).
+    """
+    n_judged, n_outputs = errors.shape[1:]
+    power = (errors**2).mean(axis=(0, 1)) + _TINY
+    inflation = np.ones(n_outputs)
+    for lag in range(1, n_judged):
+        correlation = (errors[:, lag:] * errors[:, :-lag]).mean(axis=(0, 1)) / power
+        inflation += 2 * (1 - lag / n_judged) * correlation**2
+    return n_judged / inflation

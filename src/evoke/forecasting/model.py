@@ -16,10 +16,11 @@ from numpy.typing import NDArray
 from evoke._core import lstm
 from evoke._core.lstm import Network
 from evoke._validation.arrays import FloatArray
-from evoke._validation.parameters import INT32_MAX, check_choice, check_integer, check_number
+from evoke._validation.parameters import INT32_MAX, check_choice, check_integer
 from evoke.forecasting.candidates import CAPACITIES, NetworkCandidate, Reader, naive_paths
 from evoke.forecasting.combination import ROUNDING, Combination
 from evoke.forecasting.intervals import Intervals
+from evoke.forecasting.origins import Origins
 from evoke.forecasting.settings import RollingSettings
 from evoke.memories import Memories
 from evoke.persistence.checks import check_feature_names, check_flags, check_values
@@ -33,9 +34,7 @@ from evoke.sequences.transformation import Transformation
 __all__ = ["N_JOINED", "RollingModel"]
 
 N_JOINED = 4  # networks that give their activations to one readout
-_N_ORIGINS = 24  # rolling origins
-_HORIZON = 24  # of a series without a season, that free runs are judged over; else two seasons
-_LEAST_BEFORE = 20  # transformed values before the first origin
+_LEAST_BEFORE = 20  # transformed values to learn from before an origin
 _GATE_BIAS = (0.0, 0.0, 0.0)  # each network has a constant input
 _MOST_NUMBERS = 2**28  # in the networks: 2 GiB
 
@@ -89,31 +88,18 @@ class RollingModel(ReadsSeries):
         prepared = preparation.apply(_external(external)).rows
         scaled = np.ldexp(given.rows, -exponent)
         parts = [(scaled[a:b], prepared[a:b]) for a, b in pairwise(given.offsets.tolist())]
-        y = parts[-1][0]
+        values = [y for y, _ in parts]
 
         season = settings.n_season
-        judged = max(1, min(2 * season if season > 1 else _HORIZON, n_steps // 4))
-        begin = max(n_steps // 2, n_steps - judged - _N_ORIGINS * max(1, judged // 2))
-        origins = sorted(set(np.linspace(begin, n_steps - judged, _N_ORIGINS).astype(int).tolist()))
-        truth = np.stack([y[o : o + judged] for o in origins])
-
-        lags, readout_lags = settings.lags
-        n_inputs = len(lags) * n_outputs + prepared.shape[1]
-        draw = Memories(n_inputs, settings.weight_range, float(n_steps))
-        shape = (settings.n_networks * settings.n_cells, 4 * (n_inputs + settings.n_cells))
-        if shape[0] * shape[1] > _MOST_NUMBERS:
-            raise ValueError(f"n_cells={settings.n_cells} makes networks of more than {_MOST_NUMBERS} numbers in all")
-        genome = draw(np.random.default_rng(settings.entropy), shape).reshape(settings.n_networks, settings.n_cells, -1)
-        network = Network(genome, settings.cell, _GATE_BIAS)
-        reader = Reader(network, min(N_JOINED, settings.n_networks), lags, readout_lags)
+        origins = Origins.of(given.lengths.tolist(), season)
+        truth, (low, high) = origins.truth(values), origins.bounds(values)
+        reader = _draw(settings, n_outputs, prepared.shape[1], max(origins.lengths))
 
         candidates, paths = [], []
         for transformation in settings.transformations(given.rows):
-            before = origins[0] - transformation.start
-            others = sum(max(0, len(part) - transformation.start) for part, _ in parts[:-1])
-            if before < 1 or before + others < max(_LEAST_BEFORE, season):
+            if origins.least_before(transformation.start) < max(_LEAST_BEFORE, season):
                 continue
-            candidate, runs = NetworkCandidate.fit(reader, transformation, parts, origins, judged)
+            candidate, runs = NetworkCandidate.fit(reader, transformation, parts, origins)
             candidates.append(candidate)
             paths.append(runs)
             if settings.verbose:
@@ -125,14 +111,21 @@ class RollingModel(ReadsSeries):
             if settings.stated:
                 raise ValueError(f"{too_few} with difference={settings.difference!r} and log={settings.log!r}")
             warnings.warn(f"{too_few}: the forecasts are those of naive methods", stacklevel=4)
-        paths += naive_paths(y, origins, season, judged, seasonal=season > 1)
-        combination = Combination.of(paths, truth, y.min(axis=0), y.max(axis=0))
-        errors = combination.combine_rolling(paths) - truth
+        naive = [
+            naive_paths(values[i], origins.steps[i], season, origins.n_judged, seasonal=season > 1)
+            for i in origins.judged
+        ]
+        paths += [np.concatenate(of_one_method, axis=1) for of_one_method in zip(*naive, strict=True)]
+        if len(parts) > 1:  # errors in the unit of the last series
+            scale = origins.scale(values)
+            paths, truth, low, high = [scale * path for path in paths], scale * truth, scale * low, scale * high
+        combination = Combination.of(paths, truth, low, high)
+        errors = combination.left_out(paths, truth, origins.far) - truth
         return cls(
             features=features, flat=series.flat, index=series.end, season=season,
             n_series=len(parts), exponent=exponent, preparation=preparation, reader=reader,
             candidates=tuple(candidates), combination=combination,
-            intervals=Intervals.of(errors, (n_steps - n_steps // 2) / judged), end=parts[-1],
+            intervals=Intervals.of(errors, origins.n_apart), end=parts[-1],
         )  # fmt: skip
 
     # ------------------------------------------------------------------ use
@@ -257,7 +250,8 @@ class RollingModel(ReadsSeries):
                     for c in self.candidates
                 ],
                 "errors": list(self.combination.errors), "sound": list(self.combination.sound),
-                "growth": self.intervals.growth, "ratios": self.intervals.ratios, "n_apart": self.intervals.n_apart,
+                "growth": self.intervals.growth, "ratios": self.intervals.ratios,
+                "n_independent": self.intervals.n_independent,
                 "y": self.end[0], "external": self.end[1],
             },
         }  # fmt: skip
@@ -294,7 +288,8 @@ class RollingModel(ReadsSeries):
             "n_series": own["n_series"], "exponent": own["exponent"],
             "preparation": Preparation((), own["input_mean"], own["input_inverse"]), "reader": reader,
             "candidates": tuple(candidates), "combination": Combination(own["errors"], own["sound"]),
-            "intervals": Intervals(own["growth"], own["ratios"], own["n_apart"]), "end": (own["y"], own["external"]),
+            "intervals": Intervals(own["growth"], own["ratios"], own["n_independent"]),
+            "end": (own["y"], own["external"]),
         }  # fmt: skip
 
     def check(self) -> None:
@@ -346,7 +341,9 @@ class RollingModel(ReadsSeries):
                 raise ValueError("sound must be flags of the capacities")
         check_values("growth", self.intervals.growth, (judged, q))
         check_values("ratios", self.intervals.ratios, (None, q))
-        check_number("n_apart", self.intervals.n_apart, 0)
+        check_values("n_independent", self.intervals.n_independent, (q,))
+        if (self.intervals.n_independent < 1).any():
+            raise ValueError("n_independent must be at least 1")
         if 0 in (judged, len(self.intervals.ratios), len(self.end[0])):
             raise ValueError("there is no series, or no error from a rolling origin")
         self.check_index()
@@ -361,6 +358,19 @@ def _check_lags(lags: Any) -> None:
         raise ValueError("lags must be a tuple")
     for lag in lags:
         check_integer("lags", lag, 1, INT32_MAX)
+
+
+def _draw(settings: RollingSettings, n_outputs: int, n_external: int, n_steps: int) -> Reader:
+    """Random networks for the longest series."""
+    lags, readout_lags = settings.lags
+    n_inputs = len(lags) * n_outputs + n_external
+    shape = (settings.n_networks * settings.n_cells, 4 * (n_inputs + settings.n_cells))
+    if shape[0] * shape[1] > _MOST_NUMBERS:
+        raise ValueError(f"n_cells={settings.n_cells} makes networks of more than {_MOST_NUMBERS} numbers in all")
+    draw = Memories(n_inputs, settings.weight_range, float(n_steps))
+    genome = draw(np.random.default_rng(settings.entropy), shape).reshape(settings.n_networks, settings.n_cells, -1)
+    network = Network(genome, settings.cell, _GATE_BIAS)
+    return Reader(network, min(N_JOINED, settings.n_networks), lags, readout_lags)
 
 
 def _external(rows: FloatArray) -> Sequences:

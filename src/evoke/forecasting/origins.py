@@ -1,0 +1,100 @@
+"""Rolling origins: where the free runs begin by which forecasts are judged."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evoke._validation.arrays import FloatArray
+from evoke.sequences.preparation import Units
+
+__all__ = ["Origins"]
+
+_N_ORIGINS = 24
+_LEAST_ORIGINS = 2  # of each of many series
+_HORIZON = 24  # of a series without a season; else two seasons
+
+
+@dataclass(frozen=True)
+class Origins:
+    """Steps of one or several series, in the second half of each.
+
+    Attributes
+    ----------
+    steps : tuple of tuple of int
+        Those of each series, ascending; none where it is too short.
+    lengths : tuple of int
+        Of the series.
+    n_judged : int
+        Steps that are judged after each.
+    """
+
+    steps: tuple[tuple[int, ...], ...]
+    lengths: tuple[int, ...]
+    n_judged: int
+
+    @classmethod
+    def of(cls, lengths: Sequence[int], season: int) -> Origins:
+        """Those of series of these lengths, the longest of which has two steps or more."""
+        n_judged = max(1, min(2 * season if season > 1 else _HORIZON, max(lengths) // 4))
+        long = [n >= 2 * n_judged for n in lengths]
+        n_each = max(_LEAST_ORIGINS if sum(long) > 1 else _N_ORIGINS, -(-_N_ORIGINS // sum(long)))
+        steps = []
+        for n, is_long in zip(lengths, long, strict=True):
+            begin = max(n // 2, n - n_judged - n_each * max(1, n_judged // 2))
+            found = np.linspace(begin, n - n_judged, n_each).astype(int).tolist() if is_long else []
+            steps.append(tuple(sorted(set(found))))
+        return cls(tuple(steps), tuple(lengths), n_judged)
+
+    @property
+    def judged(self) -> list[int]:
+        """The numbers of the series that have some."""
+        return [i for i, steps in enumerate(self.steps) if steps]
+
+    @property
+    def n_apart(self) -> float:
+        """How many stretches of judged steps that do not overlap there are room for."""
+        return sum(self.lengths[i] - self.lengths[i] // 2 for i in self.judged) / self.n_judged
+
+    @property
+    def far(self) -> NDArray[np.bool_]:
+        """Which origins (n_origins, n_origins) say something of their own beside one.
+
+        Those whose judged steps are others, and in any case the half that is furthest away.
+        """
+        series = np.repeat(self.judged, [len(self.steps[i]) for i in self.judged])
+        step = np.concatenate([self.steps[i] for i in self.judged])
+        apart = np.where(series[:, None] == series, np.abs(step[:, None] - step), np.inf)
+        half = np.sort(apart, axis=1)[:, len(step) // 2]
+        return np.asarray(apart >= np.minimum(self.n_judged, half)[:, None])
+
+    def least_before(self, start: int) -> int:
+        """The fewest values there are to learn from, in the least favourable case, where series have them from `start`.
+
+        They are those before an origin, of which there must be one, and all of the other series.
+        """
+        known = [max(0, n - start) for n in self.lengths]
+        before = [(self.steps[i][0] - start, sum(known) - known[i]) for i in self.judged]
+        return min(own + others if own > 0 else 0 for own, others in before)
+
+    def truth(self, values: list[FloatArray]) -> FloatArray:
+        """The judged steps (n_origins, n_judged, n_outputs) of the values of the series."""
+        return np.stack([values[i][o : o + self.n_judged] for i in self.judged for o in self.steps[i]])
+
+    def bounds(self, values: list[FloatArray]) -> tuple[FloatArray, FloatArray]:
+        """The least and the largest value (n_origins, 1, n_outputs) of the series that each origin is in."""
+        return self._spread([y.min(axis=0) for y in values]), self._spread([y.max(axis=0) for y in values])
+
+    def scale(self, values: list[FloatArray]) -> FloatArray:
+        """Factors (n_origins, 1, n_outputs) that bring the series of each origin to the unit of the last series."""
+        deviations = [Units.of(y).deviation for y in values]
+        return self._spread([deviations[-1] / deviation for deviation in deviations])
+
+    def _spread(self, of_series: list[FloatArray]) -> FloatArray:
+        return np.stack([of_series[i] for i, _ in self._each()])[:, None]
+
+    def _each(self) -> Iterator[tuple[int, int]]:
+        return ((i, o) for i in self.judged for o in self.steps[i])
