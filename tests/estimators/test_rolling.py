@@ -6,6 +6,7 @@ import warnings
 
 import numpy as np
 import pytest
+from scipy import stats
 from sklearn.base import clone
 from sklearn.metrics import mean_squared_error
 from sklearn.model_selection import GridSearchCV, KFold, TimeSeriesSplit, cross_val_score
@@ -69,11 +70,18 @@ def test_intervals_are_wider_where_errors_hang_together():
     alike = np.repeat(independent[:, :1], 10, axis=1)
     one, ten = Intervals.of(alike, n_apart=20), Intervals.of(independent, n_apart=20)
     assert one.n_independent == pytest.approx(20) and ten.n_independent == pytest.approx(200, rel=0.05)
-    # of n errors that of rank 0.9 (n + 1)
-    ratios = np.abs(alike[:, 0, 0]) / one.growth[0]
-    assert one.half_widths(1, 0.9)[0, 0] == pytest.approx(one.growth[0, 0] * np.quantile(ratios, 0.9 * 21 / 20))
-    few = Intervals.of(alike, n_apart=5)
-    assert few.half_widths(1, 0.9)[0, 0] == pytest.approx(np.abs(alike).max())
+    quantile = np.quantile(np.abs(alike), 0.9)
+    for n_apart, freedom in [(20, 10), (5, 2.5), (1, 1.5)]:
+        half = Intervals.of(alike, n_apart).half_widths(10, 0.9)
+        np.testing.assert_allclose(half, quantile * stats.t.ppf(0.95, freedom) / stats.norm.ppf(0.95))
+
+
+def test_intervals_of_few_normal_errors_hold_their_share():
+    held = []
+    for _ in range(2000):
+        errors = np.repeat(rng.normal(size=(24, 1, 1)), 5, axis=1)
+        held.append(np.abs(rng.normal()) <= Intervals.of(errors, n_apart=24).half_widths(1, 0.9)[0, 0])
+    assert np.mean(held) == pytest.approx(0.9, abs=0.02)
 
 
 def test_errors_of_intervals_are_of_forecasts_weighted_by_others():

@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from scipy import stats
 
 N_MODELS = 10  # readouts; the forecast of a transformation is the median of their free runs
 N_JOINED = 4  # networks that give their activations to one readout
@@ -264,8 +265,9 @@ class Recipe:
         n = max(1.0, (T - T // 2) / hj * worth)  # independent errors, of stretches that do not overlap
         step = np.arange(h)
         beyond = np.sqrt(np.maximum((step + 1) / hj, 1.0))  # past what was judged: as of a random walk
-        quantile = np.quantile(np.abs(ratio), min(1.0, level * (n + 1) / n))
-        return quantile * scale[np.minimum(step, hj - 1)] * beyond
+        p = 0.5 + level / 2
+        widen = stats.t.ppf(p, max(1.5, n / 2)) / stats.norm.ppf(p)  # a quantile says half as much as a deviation
+        return widen * np.quantile(np.abs(ratio), level) * scale[np.minimum(step, hj - 1)] * beyond
 
 
 def isotonic(v):

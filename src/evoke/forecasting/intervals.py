@@ -5,12 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.special import ndtri, stdtrit
 from sklearn.isotonic import isotonic_regression
 
 from evoke._validation.arrays import FloatArray
 
 __all__ = ["Intervals"]
 
+_FOR_A_QUANTILE = 2.0  # times as many errors are needed to know it as well as a deviation
+_LEAST_FREEDOM = 1.5  # of Student's distribution
 _TINY = 1e-300
 
 
@@ -44,15 +47,15 @@ class Intervals:
     def half_widths(self, n_steps: int, level: float) -> FloatArray:
         """Half the width (n_steps, n_outputs) of the intervals that are to hold this share of the values.
 
-        Split conformal: of n errors, the one of rank ``level * (n + 1)`` (V. Vovk, A. Gammerman and G. Shafer,
-        Algorithmic Learning in a Random World, 2005), where n counts those that are independent; the largest where they
-        are too few.
+        That of the errors is the wider the fewer of them are independent, as Student's distribution is wider than the
+        normal one.
         """
         judged, step = len(self.growth), np.arange(n_steps)
         beyond = np.sqrt(np.maximum((step + 1) / judged, 1.0))  # past what was judged: as of a random walk
-        ranks = np.minimum(1.0, level * (1 + 1 / self.n_independent))
-        quantile = np.array([np.quantile(column, rank) for column, rank in zip(self.ratios.T, ranks, strict=True)])
-        return quantile * self.growth[np.minimum(step, judged - 1)] * beyond[:, None]
+        freedom = np.maximum(_LEAST_FREEDOM, self.n_independent / _FOR_A_QUANTILE)
+        widen = stdtrit(freedom, 0.5 + level / 2) / ndtri(0.5 + level / 2)
+        quantile = np.quantile(self.ratios, level, axis=0)
+        return widen * quantile * self.growth[np.minimum(step, judged - 1)] * beyond[:, None]
 
 
 def _independent(errors: FloatArray) -> FloatArray:
