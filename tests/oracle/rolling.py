@@ -254,10 +254,16 @@ class Recipe:
         half = self.half_widths(h, level)
         return point, point - half, point + half
 
+    def _times_as_lively(self, origin):
+        """How many times as much the series changes as it did before an origin."""
+        lag = self.season if origin > self.season else 1
+        change = np.abs(self.y[lag:] - self.y[:-lag])
+        return min(4.0, change.mean() / change[: origin - lag].mean())
+
     def half_widths(self, h, level):
         """Half the width of the interval at each step, from the errors of the forecasts from the rolling origins."""
         hj, T = self.n_judged, len(self.y)
-        e = self.rolling - self.truth
+        e = (self.rolling - self.truth) * np.array([self._times_as_lively(o) for o in self.origins])[:, None]
         scale = np.maximum(isotonic(np.sqrt((e**2).mean(0))), 1e-300)
         ratio = e / scale
         correlation = [(ratio[:, k:] * ratio[:, : hj - k]).mean() / (ratio**2).mean() for k in range(hj)]

@@ -121,6 +121,7 @@ class RollingModel(ReadsSeries):
             paths, truth, low, high = [scale * path for path in paths], scale * truth, scale * low, scale * high
         combination = Combination.of(paths, truth, low, high)
         errors = combination.left_out(paths, truth, origins.far) - truth
+        errors *= origins.liveliness(values, season)
         return cls(
             features=features, flat=series.flat, index=series.end, season=season,
             n_series=len(parts), exponent=exponent, preparation=preparation, reader=reader,

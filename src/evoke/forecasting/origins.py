@@ -16,6 +16,7 @@ __all__ = ["Origins"]
 _N_ORIGINS = 24
 _LEAST_ORIGINS = 2  # of each of many series
 _HORIZON = 24  # of a series without a season; else two seasons
+_MOST_LIVELY = 4.0  # a series that hardly changed before
 
 
 @dataclass(frozen=True)
@@ -93,8 +94,26 @@ class Origins:
         deviations = [Units.of(y).deviation for y in values]
         return self._spread([deviations[-1] / deviation for deviation in deviations])
 
+    def liveliness(self, values: list[FloatArray], season: int) -> FloatArray:
+        """How many times as much (n_origins, 1, n_outputs) a series changes as it did before an origin.
+
+        By the mean absolute change from a season before, or from the step before where too little was known (the unit
+        of R. J. Hyndman and A. B. Koehler, International Journal of Forecasting 22 (2006), 679-688).
+        """
+        return np.stack([_times_as_lively(values[i], o, season) for i, o in self._each()])[:, None]
+
     def _spread(self, of_series: list[FloatArray]) -> FloatArray:
         return np.stack([of_series[i] for i, _ in self._each()])[:, None]
 
     def _each(self) -> Iterator[tuple[int, int]]:
         return ((i, o) for i in self.judged for o in self.steps[i])
+
+
+def _times_as_lively(y: FloatArray, origin: int, season: int) -> FloatArray:
+    lag = season if origin > season else 1
+    if origin <= lag:
+        return np.ones(y.shape[1])
+    change = np.abs(y[lag:] - y[:-lag])
+    whole, before = change.mean(axis=0), change[: origin - lag].mean(axis=0)
+    times = np.divide(whole, before, out=np.full_like(whole, _MOST_LIVELY), where=_MOST_LIVELY * before > whole)
+    return np.where(whole > 0.0, times, 1.0)
