@@ -6,15 +6,12 @@ import warnings
 
 import numpy as np
 import pytest
-from scipy import stats
 from sklearn.base import clone
 from sklearn.metrics import mean_squared_error
 from sklearn.model_selection import GridSearchCV, KFold, TimeSeriesSplit, cross_val_score
 
 from evoke import EvokeForecaster, load
 from evoke.exceptions import ParameterError
-from evoke.forecasting.combination import Combination
-from evoke.forecasting.intervals import Intervals
 from evoke.metrics import ForecastScorer, mase
 from oracle import rolling as oracle
 
@@ -54,60 +51,6 @@ def test_against_the_oracle(y, season, monkeypatch):
     for h in (7, 40):  # within what was judged, and beyond
         for found, wanted in zip(model.generate(h, return_interval=0.8), expected.forecast(h, 0.8), strict=True):
             np.testing.assert_allclose(found, wanted, atol=1e-7 * np.ptp(y))
-
-
-def test_intervals_grow_and_hold_their_share():
-    errors = rng.normal(size=(400, 10, 1)) * np.sqrt(np.arange(1, 11))[:, None]
-    intervals = Intervals.of(errors, n_apart=1e9)
-    half = intervals.half_widths(10, 0.9)[:, 0]
-    assert (np.diff(half) >= 0).all()
-    assert (np.abs(errors[..., 0]) <= half).mean() == pytest.approx(0.9, abs=0.01)
-    assert (np.diff(intervals.half_widths(30, 0.9)[10:, 0]) > 0).all()
-
-
-def test_intervals_are_wider_where_errors_hang_together():
-    independent = rng.normal(size=(400, 10, 1))
-    alike = np.repeat(independent[:, :1], 10, axis=1)
-    one, ten = Intervals.of(alike, n_apart=20), Intervals.of(independent, n_apart=20)
-    assert one.n_independent == pytest.approx(20) and ten.n_independent == pytest.approx(200, rel=0.05)
-    quantile = np.quantile(np.abs(alike), 0.9)
-    for n_apart, freedom in [(20, 10), (5, 2.5), (1, 1.5)]:
-        half = Intervals.of(alike, n_apart).half_widths(10, 0.9)
-        np.testing.assert_allclose(half, quantile * stats.t.ppf(0.95, freedom) / stats.norm.ppf(0.95))
-
-
-def test_intervals_of_few_normal_errors_hold_their_share():
-    held = []
-    for _ in range(2000):
-        errors = np.repeat(rng.normal(size=(24, 1, 1)), 5, axis=1)
-        held.append(np.abs(rng.normal()) <= Intervals.of(errors, n_apart=24).half_widths(1, 0.9)[0, 0])
-    assert np.mean(held) == pytest.approx(0.9, abs=0.02)
-
-
-def test_errors_of_intervals_are_of_forecasts_weighted_by_others():
-    truth = np.zeros((4, 3, 2))
-    good, bad = np.full((4, 3, 2), 0.1), np.full((4, 3, 2), 0.4)
-    lucky = np.concatenate([np.full((1, 3, 2), 0.01), np.full((3, 3, 2), 1.0)])  # best at the first origin alone
-    paths = [good[None], np.stack([bad, lucky])]
-    combination = Combination.of(paths, truth, np.full(2, -1.0), np.ones(2))
-    far = ~np.eye(4, dtype=bool)
-    for r in range(4):
-        others = Combination.of([p[:, far[r]] for p in paths], truth[far[r]], np.full(2, -1.0), np.ones(2))
-        weights, best = others.weights(3)
-        expected = weights[0] * good[r] + weights[1] * np.where(best[1] == 0, bad[r], lucky[r])
-        np.testing.assert_allclose(combination.left_out(paths, truth, far)[r], expected, rtol=1e-12)
-
-
-def test_what_leaves_the_range_has_no_weight():
-    low, high = np.zeros(1), np.ones(1)
-    truth = np.full((2, 3, 1), 0.5)
-    good, wild = truth[None], np.where([False, False, True], 9.0, 0.5)[None, None, :, None] + 0 * truth
-    combination = Combination.of([wild, good + 0.4], truth, low, high)
-    np.testing.assert_array_equal(combination.weights(3)[0][:, :, 0], [[0, 0, 0], [1, 1, 1]])
-    # a forecast is used until it leaves the range itself
-    combination = Combination.of([good, good + 0.4], truth, low, high)
-    paths = [np.array([0.5, 9.0, 0.5])[None, :, None], np.full((1, 3, 1), 0.1)]
-    np.testing.assert_allclose(combination.combine(paths, low, high)[:, 0], [0.5, 0.1, 0.1])
 
 
 # ---- units
@@ -166,6 +109,21 @@ def test_two_outputs_and_inputs():
     assert (model.n_outputs_, model.n_features_in_, model.genome_.shape) == (2, 2, (8, 3, 4 * (2 * 2 + 2 + 1 + 3)))
     with pytest.raises(ValueError, match="X is missing"):
         model.generate(3)
+
+
+def test_free_runs_are_judged_in_all_series():
+    others = [np.sin(0.3 * np.arange(80) + k) + rng.normal(0, 0.1, 80) for k in (1, 2)]
+    series = [*others, WAVE[:21]]
+    model = small().fit(series)
+    assert model.fitted_.combination.n_judged == 20  # as many as in the others, not a quarter of 21
+    values, lower, upper = model.generate(20, return_interval=0.9)
+    assert np.abs(values - np.sin(0.3 * STEPS[21:41])).mean() < 0.25
+    assert ((lower <= WAVE[21:41]) & (WAVE[21:41] <= upper)).mean() > 0.6
+    np.testing.assert_allclose(small().fit([others[1], others[0], WAVE[:21]]).generate(20), values, atol=1e-6)
+
+
+def test_a_list_of_one_series_is_that_series(wave):
+    np.testing.assert_array_equal(small().fit([WAVE]).generate(9), wave.generate(9))
 
 
 def test_inputs_are_used():
