@@ -279,8 +279,8 @@ class EvokeForecaster(SeriesEstimator):
         ----------
         y : (T,) or (T, n_outputs) array, Series or data frame, or list of such
             One series, or several that may differ in length. The index of a pandas object must rise; forecasts go on
-            with it. With rolling origins these are in the last series; the others are learned from as a whole, each in
-            its own unit.
+            with it. The last series is the one that is continued. With rolling origins all are learned from, each in
+            its own unit, and judged where they are long enough.
         X : (T, n_features) array or data frame, or list of such, optional
             External inputs: one row for every step of y, with the same index if both have one.
         y_val, X_val : optional

@@ -124,7 +124,8 @@ class SeriesEstimator(BaseEvoke, auto_wrap_output_keys=None):  # type: ignore[ca
             If X and the series that is continued have an index, that of X must be the one that goes on after it.
         return_interval : float, optional
             The share of the values to come that the intervals are to hold, 0.9 for instance; for a model with
-            ``validation="rolling"``. Their width comes from the errors of the forecasts from the rolling origins.
+            ``validation="rolling"``. Their width comes from the errors of the forecasts from the rolling origins: the
+            fewer of them are independent, the wider.
 
         Returns
         -------
