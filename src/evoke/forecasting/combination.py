@@ -35,7 +35,10 @@ class Combination:
 
     @classmethod
     def of(cls, paths: list[FloatArray], truth: FloatArray, low: FloatArray, high: FloatArray) -> Combination:
-        """That of the paths (n_capacities, n_origins, n_judged, n_outputs) from rolling origins."""
+        """That of the paths (n_capacities, n_origins, n_judged, n_outputs) from rolling origins.
+
+        `low` and `high` are the ends of the range of the data: of each output, or (n_origins, 1, n_outputs).
+        """
         errors = [np.abs(p - truth).mean(axis=1) for p in paths]
         return cls(errors, [_inside(p, low, high).all(axis=(1, 2)) for p in paths])
 

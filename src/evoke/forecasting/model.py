@@ -80,9 +80,8 @@ class RollingModel(ReadsSeries):
         """Draw networks, train readouts before each origin and on all, and weigh them by their free runs."""
         begun = time.monotonic()
         given = series.sequences
-        n_steps, n_outputs = int(given.lengths[-1]), given.rows.shape[1]
-        if n_steps < 2:
-            raise ValueError(f"y has n_samples={n_steps} step: validation='rolling' takes at least 2")
+        if given.lengths[-1] < 2:
+            raise ValueError(f"y has n_samples={given.lengths[-1]} step: validation='rolling' takes at least 2")
         exponent = np.frexp(np.abs(given.rows).max(axis=0))[1].astype(np.int64)
         preparation = Preparation.of(_external(external), lags=(), scaled=True)
         prepared = preparation.apply(_external(external)).rows
@@ -92,8 +91,9 @@ class RollingModel(ReadsSeries):
 
         season = settings.n_season
         origins = Origins.of(given.lengths.tolist(), season)
-        truth, (low, high) = origins.truth(values), origins.bounds(values)
-        reader = _draw(settings, n_outputs, prepared.shape[1], max(origins.lengths))
+        scale = origins.scale(values)  # errors are in the unit of the last series
+        truth = scale * origins.truth(values)
+        reader = _draw(settings, given.rows.shape[1], prepared.shape[1], max(origins.lengths))
 
         candidates, paths = [], []
         for transformation in settings.transformations(given.rows):
@@ -101,12 +101,13 @@ class RollingModel(ReadsSeries):
                 continue
             candidate, runs = NetworkCandidate.fit(reader, transformation, parts, origins)
             candidates.append(candidate)
-            paths.append(runs)
+            paths.append(scale * runs)
             if settings.verbose:
-                _report(transformation, runs, truth)
+                _report(transformation, paths[-1], truth)
             if settings.max_seconds is not None and time.monotonic() - begun >= settings.max_seconds:
                 break
         if not candidates:
+            n_steps = max(origins.lengths)
             too_few = f"y has n_samples={n_steps} steps, too few to train networks before the first rolling origin"
             if settings.stated:
                 raise ValueError(f"{too_few} with difference={settings.difference!r} and log={settings.log!r}")
@@ -115,11 +116,9 @@ class RollingModel(ReadsSeries):
             naive_paths(values[i], origins.steps[i], season, origins.n_judged, seasonal=season > 1)
             for i in origins.judged
         ]
-        paths += [np.concatenate(of_one_method, axis=1) for of_one_method in zip(*naive, strict=True)]
-        if len(parts) > 1:  # errors in the unit of the last series
-            scale = origins.scale(values)
-            paths, truth, low, high = [scale * path for path in paths], scale * truth, scale * low, scale * high
-        combination = Combination.of(paths, truth, low, high)
+        paths += [scale * np.concatenate(of_one_method, axis=1) for of_one_method in zip(*naive, strict=True)]
+        low, high = origins.bounds(values)
+        combination = Combination.of(paths, truth, scale * low, scale * high)
         errors = combination.left_out(paths, truth, origins.far) - truth
         errors *= origins.liveliness(values, season)
         return cls(
