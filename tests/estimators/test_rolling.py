@@ -111,7 +111,7 @@ def test_two_outputs_and_inputs():
         model.generate(3)
 
 
-def test_free_runs_are_judged_in_all_series():
+def test_free_runs_are_judged_in_other_series_where_the_last_is_short():
     others = [np.sin(0.3 * np.arange(80) + k) + rng.normal(0, 0.1, 80) for k in (1, 2)]
     series = [*others, WAVE[:21]]
     model = small().fit(series)

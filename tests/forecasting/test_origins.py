@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from evoke.forecasting.origins import Origins
+from evoke.forecasting.origins import Origins, mean_change
 
 
 def test_one_series():
@@ -15,16 +15,22 @@ def test_one_series():
     assert Origins.of([2], 1).steps == ((1,),)
 
 
-def test_several_series():
-    origins = Origins.of([60, 9, 100, 47], 1)
+def test_the_last_of_several_series():
+    assert Origins.of([60, 9, 100, 40], 1).steps == ((), (), (), *Origins.of([40], 1).steps)
+    assert Origins.of([60, 9, 100, 40], 1).n_judged == 10
+    assert Origins.of([100, 60], 30).judged == [1] and Origins.of([100, 59], 30).judged == [0, 1]
+
+
+def test_several_series_where_the_last_is_short():
+    origins = Origins.of([60, 9, 100, 39], 1)
     assert origins.n_judged == 24 and origins.judged == [0, 2]
     assert [len(steps) for steps in origins.steps] == [7, 0, 12, 0]
     for i in origins.judged:
         steps = origins.steps[i]
         assert steps[0] == origins.lengths[i] // 2 and steps[-1] == origins.lengths[i] - 24
     assert origins.n_apart == (30 + 50) / 24
-    many = Origins.of([100] * 40, 1)
-    assert {len(steps) for steps in many.steps} == {2}
+    many = Origins.of([100] * 40 + [12], 1)
+    assert {len(steps) for steps in many.steps[:-1]} == {2} and many.steps[-1] == ()
 
 
 def test_which_origins_are_far():
@@ -53,8 +59,10 @@ def test_truth_bounds_and_scale():
     np.testing.assert_array_equal(origins.truth(values)[..., 0], [[3, 4], [40, 50], [50, 60]])
     low, high = origins.bounds(values)
     np.testing.assert_array_equal([low[:, 0, 0], high[:, 0, 0]], [[0, 0, 0], [5, 70, 70]])
-    deviations = [y.std() for y in values]
-    np.testing.assert_allclose(origins.scale(values)[:, 0, 0], [deviations[1] / deviations[0], 1, 1])
+    np.testing.assert_allclose(origins.scale(values, 1)[:, 0, 0], [10, 1, 1])
+    np.testing.assert_allclose(mean_change(values[1], 3), 30)
+    np.testing.assert_allclose(mean_change(values[1], 8), 10)  # too short
+    np.testing.assert_array_equal([mean_change(np.full((5, 1), 1e9), 1), mean_change(np.ones((1, 1)), 1)], [[1], [1]])
 
 
 def test_how_lively_a_series_has_become():

@@ -12,8 +12,8 @@ from evoke._core import lstm
 from evoke._validation.arrays import FloatArray
 from evoke._validation.parameters import is_text
 from evoke.esp import entropy_of
-from evoke.estimators.fitted import SeriesModel
 from evoke.estimators.series import SeriesEstimator
+from evoke.estimators.series_model import SeriesModel
 from evoke.estimators.series_parameters import check_series_parameters, of_evolution
 from evoke.estimators.split import Data, check_with_y_val, divide, held_out_series
 from evoke.estimators.targets import with_weights
@@ -279,8 +279,8 @@ class EvokeForecaster(SeriesEstimator):
         ----------
         y : (T,) or (T, n_outputs) array, Series or data frame, or list of such
             One series, or several that may differ in length. The index of a pandas object must rise; forecasts go on
-            with it. The last series is the one that is continued. With rolling origins all are learned from, each in
-            its own unit, and judged where they are long enough.
+            with it. With rolling origins all are learned from, each in its own unit; the origins are in the last one,
+            or in all that are long enough where it has less than 40 steps or two seasons.
         X : (T, n_features) array or data frame, or list of such, optional
             External inputs: one row for every step of y, with the same index if both have one.
         y_val, X_val : optional

@@ -11,7 +11,7 @@ from evoke._core import lstm
 from evoke._validation.arrays import FloatArray
 from evoke._validation.parameters import check_fraction, check_integer, is_sequence
 from evoke.estimators.base import BaseEvoke, learned
-from evoke.estimators.fitted import SeriesModel
+from evoke.estimators.series_model import SeriesModel
 from evoke.estimators.split import rows_after_washout
 from evoke.estimators.streams import SeriesStream
 from evoke.estimators.targets import with_weights

@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 from evoke._core import lstm
 from evoke._validation.arrays import FloatArray, to_array, to_float
 from evoke._validation.errors import ParameterError, refusal
-from evoke.estimators.fitted import ClassifierModel, SequenceModel, SeriesModel
+from evoke.estimators.fitted import ClassifierModel, SequenceModel
+from evoke.estimators.series_model import SeriesModel
 from evoke.sequences.containers import as_sequences
 from evoke.sequences.features import one_row
 

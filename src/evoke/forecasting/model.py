@@ -20,7 +20,7 @@ from evoke._validation.parameters import INT32_MAX, check_choice, check_integer
 from evoke.forecasting.candidates import CAPACITIES, NetworkCandidate, Reader, naive_paths
 from evoke.forecasting.combination import ROUNDING, Combination
 from evoke.forecasting.intervals import Intervals
-from evoke.forecasting.origins import Origins
+from evoke.forecasting.origins import Origins, least_known, mean_change
 from evoke.forecasting.settings import RollingSettings
 from evoke.memories import Memories
 from evoke.persistence.checks import check_feature_names, check_flags, check_values
@@ -34,7 +34,6 @@ from evoke.sequences.transformation import Transformation
 __all__ = ["N_JOINED", "RollingModel"]
 
 N_JOINED = 4  # networks that give their activations to one readout
-_LEAST_BEFORE = 20  # transformed values to learn from before an origin
 _GATE_BIAS = (0.0, 0.0, 0.0)  # each network has a constant input
 _MOST_NUMBERS = 2**28  # in the networks: 2 GiB
 
@@ -91,13 +90,13 @@ class RollingModel(ReadsSeries):
 
         season = settings.n_season
         origins = Origins.of(given.lengths.tolist(), season)
-        scale = origins.scale(values)  # errors are in the unit of the last series
+        scale = origins.scale(values, season)  # as if all errors were in the last series
         truth = scale * origins.truth(values)
         reader = _draw(settings, given.rows.shape[1], prepared.shape[1], max(origins.lengths))
 
         candidates, paths = [], []
         for transformation in settings.transformations(given.rows):
-            if origins.least_before(transformation.start) < max(_LEAST_BEFORE, season):
+            if origins.least_before(transformation.start) < least_known(season):
                 continue
             candidate, runs = NetworkCandidate.fit(reader, transformation, parts, origins)
             candidates.append(candidate)
@@ -186,7 +185,7 @@ class RollingModel(ReadsSeries):
         if level is not None:
             widths = self.intervals.half_widths(n_steps, level)
             if self.n_series > 1:
-                widths *= Units.of(y).deviation / Units.of(self.end[0]).deviation
+                widths *= mean_change(y, self.season) / mean_change(self.end[0], self.season)
         return np.ldexp(values, self.exponent), np.ldexp(widths, self.exponent)
 
     def one_step(self, series: Series, external: FloatArray) -> FloatArray:
