@@ -131,16 +131,19 @@ def head(results: Results) -> str:
         for name in ("evoke", "python", "numpy", "scikit-learn", "aeon", "torch", "statsmodels", "pmdarima")
         if name in about
     ]
-    load = max(run.get("load", 0.0) for run in results.runs)
-    busy = (
-        f"Other programs ran beside it (load up to {load:.1f} on {about['cores']} cores), so seconds are too many."
-        if load > about["cores"] else f"The load of the machine was at most {load:.1f}."
-    )  # fmt: skip
     return HEAD.format(
         n_runs=len(results.runs),
         seeds="one seed" if n_seeds == 1 else f"seeds 0 to {n_seeds - 1}",
-        machine=f"{about['processor']}, {about['cores']} cores", load=f"{busy} {', '.join(packages)}.",
+        machine=f"{about['processor']}, {about['cores']} cores", load=f"{busy(results)} {', '.join(packages)}.",
     )  # fmt: skip
+
+
+def busy(results: Results) -> str:
+    """Whether the machine had other work while it measured."""
+    load, cores = max(run.get("load", 0.0) for run in results.runs), results.head["machine"]["cores"]
+    if load > cores:
+        return f"Other programs ran beside it (load up to {load:.1f} on {cores} cores), so seconds are too many."
+    return f"The load of the machine was at most {load:.1f}."
 
 
 # ---------------------------------------------------------------- tables

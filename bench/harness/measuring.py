@@ -1,4 +1,4 @@
-"""The command line of studies that measure parts, run by run, into a file and write docs/data_sets.md."""
+"""The command line of studies that measure parts, run by run, into a file and write a page of docs/."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def make_parser(description: str, file: Path) -> argparse.ArgumentParser:
     parser.add_argument("--sets", type=names, default=set(), metavar="NAME;...", help="some of the sets")
     parser.add_argument("--methods", type=names, default=set(), metavar="NAME;...", help="some of the methods")
     parser.add_argument("--again", action="store_true", help="measure what the file has already, too")
-    parser.add_argument("--report", metavar="DIR", type=Path, help="write data_sets.md and figures/ there")
+    parser.add_argument("--report", metavar="DIR", type=Path, help="write the page and figures/ there")
     parser.add_argument("--page-only", action="store_true", help="measure nothing")
     return parser
 

@@ -1,0 +1,77 @@
+"""Does evolution pay where sequences have one label? Networks that are drawn beside as many that evolved.
+
+Every seed splits the sequences of a set anew, at random and by class, into parts of the usual sizes; the tasks of
+memory draw other sequences. Both ways judge equally many networks, which takes the same time, on the same data.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from evoke import EvokeClassifier
+from harness import class_sets, memory_sets
+from harness.class_sets import Split
+from harness.results import Part
+
+TASKS = ("flag, 100", "latch, 100", "marked signs, 100", "temporal order, 100")
+SETS = (*class_sets.ARCHIVE, "digits by rows", *TASKS)
+GENERATIONS, NOISE = 10, 0.05
+
+
+@dataclass(frozen=True)
+class Search:
+    """Parameters that say how networks are found, and how many of the best are joined."""
+
+    parameters: Mapping[str, Any]
+    package: str | None = None
+    seeded: bool = True
+
+
+def search(n_evaluations: int, n_networks: int, evolved: bool) -> Search:
+    own = {"n_generations": GENERATIONS, "mutation_scale": NOISE} if evolved else {"n_generations": 1}
+    return Search(own | {"n_networks": n_networks, "subpopulation_size": n_evaluations // own["n_generations"]})
+
+
+# Networks judged, and how many of them are joined. The first is the default; nothing is chosen in the last.
+BUDGETS = {"best 100 of 400": (400, 100), "best 100 of 1,600": (1600, 100), "best of 400": (400, 1)}
+DRAWN, EVOLVED = "drawn", "evolved"
+UNCHOSEN = "100 of 100, drawn"
+METHODS = {
+    f"{of}, {way}": search(*budget, way == EVOLVED) for of, budget in BUDGETS.items() for way in (DRAWN, EVOLVED)
+} | {UNCHOSEN: search(100, 100, False)}
+
+
+def load(name: str, seed: int) -> Split:
+    return memory_sets.load(name, seed) if name in TASKS else resplit(class_sets.load(name), seed)
+
+
+def resplit(split: Split, seed: int) -> Split:
+    """The same sequences, drawn into parts that have as many of each class as before."""
+    rng = np.random.default_rng(seed)
+    X, y = split.X + split.X_test, np.concatenate([split.y, split.y_test])
+    learned = np.zeros(len(y), bool)
+    for label in np.unique(y):
+        learned[rng.permutation(np.flatnonzero(y == label))[: (split.y == label).sum()]] = True
+    a, b = np.flatnonzero(learned), np.flatnonzero(~learned)
+    return Split([X[i] for i in a], y[a], [X[i] for i in b], y[b])
+
+
+def measure(name: str, method: str, seed: int) -> dict[str, Any]:
+    split = load(name, seed)
+    begin = time.perf_counter()
+    model = EvokeClassifier(random_state=seed, **METHODS[method].parameters).fit(split.X, split.y)
+    fit = time.perf_counter() - begin
+    decisions = model.fitted_.left_out
+    largest = decisions.argmax(axis=1) if decisions.shape[1] > 1 else (decisions[:, 0] > 0.0).astype(int)
+    return {
+        "accuracy": float((model.predict(split.X_test) == split.y_test).mean()), "fit": fit, "n_train": len(split.y),
+        "loo": float((model.classes_[largest] == split.y).mean()),  # accuracy by leave-one-out
+    }  # fmt: skip
+
+
+EVOLUTION = Part(SETS, METHODS, measure)
