@@ -20,7 +20,7 @@ from scipy.stats import norm
 from evoke import EvokeForecaster
 from harness.results import Part
 
-N_ORIGINS, HORIZON = 4, 24
+N_ORIGINS, HORIZON = 10, 24
 LEVEL = 0.9
 FAR = 10.0  # a forecast further than so many ranges of the data from its middle has run away
 
@@ -32,10 +32,9 @@ class Series(NamedTuple):
 
     @property
     def origins(self) -> list[int]:
-        """Lengths of the parts to learn from: the last possible ones, a third of the horizon or more apart."""
-        n, h = len(self.values), self.horizon
-        stride = max(1, min(h // 2 if h < 30 else h // 3, n // 3 // N_ORIGINS))
-        return [n - h - k * stride for k in reversed(range(N_ORIGINS))]
+        """Lengths of the parts to learn from: evenly from half of the series to the last possible one."""
+        n = len(self.values)
+        return np.linspace(n // 2, n - self.horizon, N_ORIGINS).astype(int).tolist()
 
 
 class Forecast(NamedTuple):
