@@ -189,12 +189,22 @@ def on_real_sets(name: str, method: str, seed: int) -> dict[str, Any]:
     return made | {"padded": chosen.equal and name in class_sets.PADDED}
 
 
+def on_new_splits(name: str, method: str, seed: int) -> dict[str, Any]:
+    """On other training and test parts for each seed."""
+    chosen = METHODS[method]
+    made = classified(chosen, class_sets.resplit(class_sets.load(name, chosen.equal), seed), seed)
+    return made | {"padded": chosen.equal and name in class_sets.PADDED}
+
+
 def on_memory_sets(name: str, method: str, seed: int) -> dict[str, Any]:
     """On data that are others for each seed."""
     return classified(METHODS[method], memory_sets.load(name, seed), seed)
 
 
 REAL_SETS = Part(class_sets.SETS, METHODS, on_real_sets)
+NEW_SPLITS = Part(
+    class_sets.ARCHIVE, {name: METHODS[name] for name in ("evoke", "MiniRocket", "Hydra", "QUANT")}, on_new_splits
+)
 MEMORY_SETS = Part(
     tuple(memory_sets.SETS), {name: METHODS[name] for name in ("evoke", "echo state network", "gradient LSTM")},
     on_memory_sets,

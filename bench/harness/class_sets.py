@@ -61,3 +61,14 @@ def digits(n_features: int) -> Split:
     X, y = load_digits(return_X_y=True)
     X, half = X.reshape(len(X), -1, n_features), len(X) // 2
     return Split(list(X[:half]), y[:half], list(X[half:]), y[half:])
+
+
+def resplit(split: Split, seed: int) -> Split:
+    """The same sequences, drawn into parts that have as many of each class as before."""
+    rng = np.random.default_rng(seed)
+    X, y = split.X + split.X_test, np.concatenate([split.y, split.y_test])
+    learned = np.zeros(len(y), bool)
+    for label in np.unique(y):
+        learned[rng.permutation(np.flatnonzero(y == label))[: (split.y == label).sum()]] = True
+    a, b = np.flatnonzero(learned), np.flatnonzero(~learned)
+    return Split([X[i] for i in a], y[a], [X[i] for i in b], y[b])

@@ -10,7 +10,7 @@ import numpy as np
 
 from harness import calibration_chapter, forecasts, memory_sets, ranks
 from harness.calibration import PROBABILITIES
-from harness.class_methods import MEMORY_SETS, REAL_SETS
+from harness.class_methods import MEMORY_SETS, NEW_SPLITS, REAL_SETS
 from harness.narma import NARMA
 from harness.report import markdown_table, skipped
 from harness.results import Part, Results
@@ -19,9 +19,11 @@ OURS = "evoke"
 SMALL = 0.005  # differences in accuracy that the list of sets where another wins passes over
 MOST_LEFT_OUT = 2  # sets that a method may be left out of and still be ranked
 RANKS, RELIABILITY, MEMORY = "data-sets-ranks.png", "data-sets-reliability.png", "data-sets-memory.png"
-LABELS, CALIBRATION, TASKS, STEPS, SERIES = "classification", "calibration", "memory", "narma", "forecasts"
+LABELS, SPLITS, CALIBRATION, TASKS = "classification", "new splits", "calibration", "memory"
+STEPS, SERIES = "narma", "forecasts"
 PARTS = {
-    LABELS: REAL_SETS, CALIBRATION: PROBABILITIES, TASKS: MEMORY_SETS, STEPS: NARMA, SERIES: forecasts.FORECASTS,
+    LABELS: REAL_SETS, SPLITS: NEW_SPLITS, CALIBRATION: PROBABILITIES, TASKS: MEMORY_SETS, STEPS: NARMA,
+    SERIES: forecasts.FORECASTS,
 }  # fmt: skip
 
 HEAD = """\
@@ -61,6 +63,13 @@ ABOUT_RANKS = """\
 After Demšar (2006), over {sets}. 1 is the best. Friedman's test that all are equally good: p = {friedman:.2g}. The last
 column has Wilcoxon's signed-rank test of evoke against the method with Holm's correction; with so few sets only large
 and steady differences can be significant.
+"""
+ABOUT_SPLITS = """\
+### Other splits of these sets
+
+The usual test sets are one split of a few hundred sequences each. Here every seed draws the training part anew from all
+sequences of a set, with as many of each class; means of {n_seeds} seeds. Wilcoxon's signed-rank test of evoke against
+each method over all these runs, in pairs: {tests}.
 """
 ABOUT_TASKS = """\
 ## Memory
@@ -107,7 +116,9 @@ def write(results: Results, parts: Mapping[str, Part], folder: Path) -> None:
 
 
 def page(results: Results, parts: Mapping[str, Part]) -> str:
-    chapters = {LABELS: labels, CALIBRATION: probabilities, TASKS: tasks, STEPS: steps, SERIES: series}
+    chapters = {
+        LABELS: labels, SPLITS: new_splits, CALIBRATION: probabilities, TASKS: tasks, STEPS: steps, SERIES: series,
+    }  # fmt: skip
     found = []
     for name, chapter in chapters.items():
         if runs := results.of(name):
@@ -291,6 +302,24 @@ def rank_chapter(scores: dict[str, list[float]], methods: list[str]) -> str:
     about = ABOUT_RANKS.format(sets=listed(scores), friedman=ranks.friedman(values))
     figure = f"![Mean ranks; methods that a bar joins do not differ significantly](figures/{RANKS})\n"
     return "\n".join([about, markdown_table(rows), "", figure])
+
+
+def new_splits(runs: list[dict[str, Any]], part: Part) -> str:
+    found, tests = cells(runs), []
+    for method in part.methods:
+        pairs = [
+            (ours["accuracy"], theirs["accuracy"])
+            for name in part.sets for ours in found.get((name, OURS), ()) for theirs in found.get((name, method), ())
+            if method != OURS and ours["seed"] == theirs["seed"]
+        ]  # fmt: skip
+        if pairs:
+            more = np.subtract(*np.transpose(pairs))
+            tests.append(
+                f"{method} {more.mean():+.3f} (better in {(more > 0).sum()}, worse in {(more < 0).sum()} "
+                f"of {len(more)}, p = {ranks.signed_rank(more):.2g})"
+            )
+    about = ABOUT_SPLITS.format(n_seeds=1 + max(run["seed"] for run in runs), tests="; ".join(tests))
+    return "\n".join([about, markdown_table([*table(runs, part, "accuracy", 3, max), mean_row(runs, part)]), ""])
 
 
 def probabilities(runs: list[dict[str, Any]], part: Part) -> str:

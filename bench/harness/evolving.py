@@ -11,8 +11,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
 from evoke import EvokeClassifier
 from harness import class_sets, memory_sets
 from harness.class_sets import Split
@@ -47,18 +45,7 @@ METHODS = {
 
 
 def load(name: str, seed: int) -> Split:
-    return memory_sets.load(name, seed) if name in TASKS else resplit(class_sets.load(name), seed)
-
-
-def resplit(split: Split, seed: int) -> Split:
-    """The same sequences, drawn into parts that have as many of each class as before."""
-    rng = np.random.default_rng(seed)
-    X, y = split.X + split.X_test, np.concatenate([split.y, split.y_test])
-    learned = np.zeros(len(y), bool)
-    for label in np.unique(y):
-        learned[rng.permutation(np.flatnonzero(y == label))[: (split.y == label).sum()]] = True
-    a, b = np.flatnonzero(learned), np.flatnonzero(~learned)
-    return Split([X[i] for i in a], y[a], [X[i] for i in b], y[b])
+    return memory_sets.load(name, seed) if name in TASKS else class_sets.resplit(class_sets.load(name), seed)
 
 
 def measure(name: str, method: str, seed: int) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from harness import evolution_page, evolving
+from harness import class_sets, evolution_page, evolving
 from harness.class_sets import Split
 from harness.results import FOLDER, Part, Results
 from studies import evolution as study
@@ -17,12 +17,12 @@ def split():
 
 
 def test_a_new_split_has_the_same_sequences_in_parts_of_the_same_sizes():
-    before, after = split(), evolving.resplit(split(), 1)
+    before, after = split(), class_sets.resplit(split(), 1)
     assert sorted(x[0, 0] for x in after.X + after.X_test) == list(range(18))
     assert sorted(after.y) == sorted(before.y)
     label = dict(zip((x[0, 0] for x in before.X + before.X_test), [*before.y, *before.y_test], strict=True))
     assert [label[x[0, 0]] for x in after.X] == list(after.y)
-    assert [x[0, 0] for x in after.X] != [x[0, 0] for x in evolving.resplit(split(), 2).X]
+    assert [x[0, 0] for x in after.X] != [x[0, 0] for x in class_sets.resplit(split(), 2).X]
 
 
 def test_both_ways_judge_equally_many_networks():
