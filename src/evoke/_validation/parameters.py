@@ -28,7 +28,7 @@ __all__ = [
     "INT32_MAX", "MOST", "MOST_SCALE", "check_callable", "check_callbacks", "check_choice", "check_class_weight",
     "check_flag", "check_flag_or_auto", "check_fraction", "check_gate_bias", "check_integer", "check_integer_or_none",
     "check_lags", "check_lags_or_auto", "check_method", "check_n_jobs", "check_not_negative", "check_number",
-    "check_path", "check_pool", "check_positive", "check_positive_or_none", "check_positive_or_text",
+    "check_part", "check_path", "check_pool", "check_positive", "check_positive_or_none", "check_positive_or_text",
     "check_random_state", "check_real", "is_sequence", "is_text", "takes_record", "to_number",
 ]  # fmt: skip
 
@@ -134,6 +134,16 @@ def check_fraction(name: str, value: Any, *, half: bool = False) -> float:
     if not 0 < number < 1:
         also = "'half' or " if half else ""
         raise refusal(name, f"be {also}a number between 0 and 1", value)
+    return number
+
+
+def check_part(name: str, value: Any) -> float:
+    """A part between 0 and 1, "half", or "stratified", which is a half too."""
+    if is_text(value, "stratified"):
+        return 0.5
+    number = 0.5 if is_text(value, "half") else to_number(value)
+    if not 0 < number < 1:
+        raise refusal(name, "be 'half', 'stratified', 'loo' or a number between 0 and 1", value)
     return number
 
 

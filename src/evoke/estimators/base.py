@@ -27,6 +27,7 @@ from evoke._validation.parameters import (
     check_integer,
     check_n_jobs,
     check_not_negative,
+    check_part,
     check_positive,
     check_positive_or_none,
     check_positive_or_text,
@@ -183,7 +184,10 @@ class BaseEvoke(
             check_flag(name, getattr(self, name))
         check_gate_bias(self.gate_bias)
         check_callbacks(self.callbacks)
-        if not (rolling or (self._leaves_out and is_text(self.validation, "loo"))):
+        if self._leaves_out:
+            if not is_text(self.validation, "loo"):
+                check_part("validation", self.validation)
+        elif not rolling:
             check_fraction("validation", self.validation, half=True)
         check_random_state(self.random_state)
         check_positive_or_none("max_seconds", self.max_seconds)

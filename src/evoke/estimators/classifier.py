@@ -91,13 +91,16 @@ class EvokeClassifier(ClassifierMixin, SequenceEstimator):
         Solver that trains the support vector machines of ``readout="svm"``.
     washout : int, default=0
         Steps at the beginning of every sequence that count neither in training nor in the fitness.
-    validation : "half", "loo" or float or "auto", default="auto"
-        The part held out for the fitness: the second half of the sequences (or of the steps of a single sequence), or
-        the last fraction of them. Not used where `fit` is given ``X_val, y_val``. "loo": each sequence in turn, exactly
-        and from a single factorisation; for one target a sequence and ``readout="lssvm"`` or ``"ridge"``. Of more than
-        300 sequences networks are judged on 300, taken evenly from all in the order of their targets; the readout of
-        the best networks learns from all, and leaves out each of them.
-        "auto": "half" where steps have targets or `C` or `gamma` evolve, "loo" where sequences have one.
+    validation : "half", "stratified", "loo" or float or "auto", default="auto"
+        What is held out for the fitness. "half": the second half of the sequences, or of the steps of a single
+        sequence. A float: the last fraction of them. Neither shuffles. "stratified": a half that is shuffled by
+        `random_state` (None: always in the same way), and has half of each class where there is one label a sequence,
+        or a single sequence. None of these is used where `fit` is given ``X_val, y_val``. "loo": each sequence in turn,
+        exactly and from a single factorisation; for one target a sequence and ``readout="lssvm"`` or ``"ridge"``. Of
+        more than 300 sequences networks are judged on 300, taken evenly from all in the order of their targets; the
+        readout of the best networks learns from all, and leaves out each of them.
+        "auto": "half" where steps have targets. Where sequences have one, "loo"; if other parameters rule that out (the
+        readout, `kernel` or `solver`, `C` or `gamma` that evolve), "stratified".
     random_state : int, SeedSequence, Generator, RandomState or None, default=None
         Seed of the evolution; 0 is a seed like any other. None: a different run each time.
     n_jobs : int or None, default=None
@@ -325,8 +328,9 @@ class EvokeClassifier(ClassifierMixin, SequenceEstimator):
             self._evolve_whole(data, labels.encode, build_calibrated, exclusive=exclusive)
             return
         split = divide(
-            data, held_out, labels.encode, washout=self.washout, validation=self.validation, refit=self.refit
-        )
+            data, held_out, labels.encode, washout=self.washout, validation=self.validation,
+            random_state=self.random_state, labels=True, refit=self.refit,
+        )  # fmt: skip
         self._warn_of_unlearnable(labels, split, data, held_out)
         self._evolve(split, share_prefixes(split.X), build, exclusive=exclusive)
 
@@ -357,6 +361,8 @@ class EvokeClassifier(ClassifierMixin, SequenceEstimator):
             text += ": the model cannot learn them"
         if held_out is not None:
             text += ". X needs sequences with them, after the washout"
+        elif is_text(self.validation, "stratified"):
+            text += ". X needs more sequences with them; or pass X_val and y_val"
         else:
             shuffle = "shuffle the sequences, or " if data.X.n_sequences > 1 else ""
             text += f". As validation={self.validation!r} holds out what comes last, {shuffle}pass X_val and y_val"

@@ -213,7 +213,11 @@ class SequenceEstimator(BaseEvoke, auto_wrap_output_keys=None):  # type: ignore[
 
     def _settled_for(self, given: Given) -> Any:
         """A copy to be fitted, with what "auto" stands for on these data."""
-        settled = self._settled(self._is_whole(given.data.y.per_sequence, given.held_out))
+        per_sequence = given.data.y.per_sequence
+        whole = self._is_whole(per_sequence, given.held_out)
+        settled = self._settled(whole)
+        if is_text(self.validation, "auto") and per_sequence and not whole and not self._regression:
+            settled.validation = "stratified"
         settled._check_settled()
         return settled
 
