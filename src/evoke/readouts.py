@@ -260,10 +260,15 @@ class LeaveOneOut:
     relative: bool = True
     scaled: bool = True
 
-    def choose(self, features: FloatArray, points: Any, objective: Any) -> loo.Chosen | None:
-        """The best machine on features (n, n_features) of the points; None where no error is finite."""
+    def choose(
+        self, features: FloatArray, points: Any, objective: Any, blocks: NDArray[np.int64] | None = None
+    ) -> loo.Chosen | None:
+        """The best machine on features (n, n_features) of the points; None where no error is finite.
+
+        `blocks` are where each block of points that is left out as a whole begins, and the last ends.
+        """
         return loo.choose(
-            features, points, self.kernel, self.widths, self.capacities, objective, self.relative, self.scaled
+            features, points, self.kernel, self.widths, self.capacities, objective, self.relative, self.scaled, blocks
         )
 
     def __post_init__(self) -> None:

@@ -18,7 +18,7 @@ from evoke.estimators.fitted import FittedModel
 from evoke.estimators.pooling import Pooling
 from evoke.evolution.evaluation import activations, evaluate, fit_readout
 from evoke.evolution.evolved import as_genomes
-from evoke.evolution.problem import Points, PooledProblem, Problem
+from evoke.evolution.problem import AnyProblem, Points, PooledProblem, Problem
 from evoke.evolution.run import Run
 from evoke.readouts import FittedReadout, LeaveOneOut
 from evoke.sequences.preparation import Preparation, Units
@@ -33,7 +33,7 @@ class Fit:
     ----------
     estimator : estimator
         Its parameters, and with ``warm_start`` its last fit.
-    problem : Problem or PooledProblem
+    problem : Problem, PooledProblem or SplitProblem
         What networks are evolved for.
     train : callable
         Trains the readout at the end: from the engine to fields of the fitted model, `network` and `readout` for one.
@@ -51,7 +51,7 @@ class Fit:
     def __init__(
         self,
         estimator: BaseEstimator,
-        problem: Problem | PooledProblem,
+        problem: AnyProblem,
         train: Callable[[ESP], dict[str, Any]],
         build: Callable[..., FittedModel],
         **engine: Any,
@@ -112,10 +112,14 @@ class Fit:
 
 @dataclass(frozen=True)
 class OneNetwork:
-    """The best network, whose readout is trained on the `final` points."""
+    """The best network, whose readout is trained on the `final` points.
+
+    Where that fails it is trained on those of `problem`, and a warning says what is `left_out`.
+    """
 
     problem: Problem
     final: Points
+    left_out: str
 
     def __call__(self, esp: ESP) -> dict[str, Any]:
         """The fields `network` and `readout`."""
@@ -136,9 +140,7 @@ class OneNetwork:
             return readout
         except ValueError as error:
             # these are more points than the fitness has tried: no reason to lose the run
-            warnings.warn(
-                f"refit=True is left out, the readout was not trained on the held-out part: {error}", stacklevel=8
-            )
+            warnings.warn(f"{self.left_out}: {error}", stacklevel=8)
             return fit_readout(problem, genome)
 
 
@@ -158,7 +160,7 @@ class JoinedNetworks:
         statistics = Pooling.statistics(networks, problem.inputs, problem.pool, problem.washout)
         pooling = Pooling.of(statistics, problem.pool, problem.washout, scaled=self.readout.scaled)
         features = pooling.scaled(statistics)
-        found = replace(self.readout, scaled=False).choose(features, problem.points, problem.objective)
+        found = replace(self.readout, scaled=False).choose(features, problem.points, problem.objective, problem.blocks)
         if found is None:
             raise ValueError("the kernel matrix of the joined networks is singular to working precision: lower C")
         n_outputs = len(found.intercept)
@@ -182,7 +184,7 @@ def _described(lengths: tuple[int, ...]) -> str:
     return f"{n_cells} cells and {lengths[0] // 4 - n_cells} inputs{evolved}"
 
 
-def take_over(esp: ESP, fitted: FittedModel, problem: Problem | PooledProblem) -> None:
+def take_over(esp: ESP, fitted: FittedModel, problem: AnyProblem) -> None:
     """Bring the population of the last fit into an engine, whose parameters must be the same."""
     last = fitted.run.esp
     if esp.lengths != last.lengths:

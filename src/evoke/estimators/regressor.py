@@ -7,7 +7,6 @@ from types import MappingProxyType
 
 from sklearn.base import RegressorMixin
 
-from evoke._validation.parameters import is_text
 from evoke.estimators.base import learned
 from evoke.estimators.fitted import RegressorModel
 from evoke.estimators.sequence import LAGS, POOL, Given, SequenceEstimator
@@ -83,14 +82,21 @@ class EvokeRegressor(RegressorMixin, SequenceEstimator):
         Solver that trains the support vector machines of ``readout="svm"``.
     washout : int, default=0
         Steps at the beginning of every sequence that count neither in training nor in the fitness.
-    validation : "half", "stratified", "loo" or float or "auto", default="auto"
+    validation : "half", "stratified", "loo" or float or splitter or "auto", default="auto"
         What is held out for the fitness. "half": the second half of the sequences, or of the steps of a single
         sequence. A float: the last fraction of them. Neither shuffles. "stratified": a half that is shuffled by
         `random_state` (None: always in the same way), and has half of each class where there is one label a sequence,
-        or a single sequence. None of these is used where `fit` is given ``X_val, y_val``. "loo": each sequence in turn,
-        exactly and from a single factorisation; for one target a sequence and ``readout="lssvm"`` or ``"ridge"``. Of
-        more than 300 sequences networks are judged on 300, taken evenly from all in the order of their targets; the
-        readout of the best networks learns from all, and leaves out each of them.
+        or a single sequence. None of these is used where `fit` is given ``X_val, y_val``.
+
+        "loo": each sequence in turn, exactly and from a single factorisation; for one target a sequence and
+        ``readout="lssvm"`` or ``"ridge"``. Of more than 300 sequences networks are judged on 300, taken evenly from all
+        in the order of their targets; the readout of the best networks learns from all, and leaves out each of them.
+
+        A splitter of scikit-learn, such as ``KFold(5)``, which divides the sequences, or the steps of a single one.
+        Where "loo" is possible (one target a sequence) it is like "loo", but the test part of each split is left out as
+        a block; these parts must have each sequence once. Elsewhere a readout is trained for each split, the fitness is
+        the mean over the splits, and the readout at the end learns from all that is in the training part of a split.
+
         "auto": "half" where steps have targets. Where sequences have one, "loo"; if other parameters rule that out (the
         readout, `kernel` or `solver`, `C` or `gamma` that evolve), "half".
     random_state : int, SeedSequence, Generator, RandomState or None, default=None
@@ -142,7 +148,7 @@ class EvokeRegressor(RegressorMixin, SequenceEstimator):
     loo_prediction_ : ndarray of shape (n_sequences,) or (n_sequences, n_outputs)
         Predictions of the sequences of `fit`, each by a readout that was trained without it; NaN where a sequence has
         no weight. The networks, `C` and `gamma` were chosen by them, so they are somewhat too good. Only with
-        ``validation="loo"``.
+        ``validation="loo"``, or a splitter that leaves out blocks.
     genome_ : ndarray of shape (n_cells, 4 * (`n_features_in_` + n_cells))
         Weights of the best network. A row is a cell: [z | input | forget | output] x [inputs, cells].
     readout_ : FittedReadout
@@ -250,7 +256,8 @@ class EvokeRegressor(RegressorMixin, SequenceEstimator):
 
     # ------------------------------------------------------------------ fitting
 
-    def fit(self, X, y, lengths=None, X_val=None, y_val=None, sample_weight=None, sample_weight_val=None):
+    def fit(self, X, y, lengths=None, X_val=None, y_val=None, sample_weight=None, sample_weight_val=None,
+            groups=None):  # fmt: skip
         """Evolve a network and train its readout.
 
         Parameters
@@ -272,6 +279,9 @@ class EvokeRegressor(RegressorMixin, SequenceEstimator):
             its step, for the fitness too: a weight of 2 is the same as two such steps.
         sample_weight_val : optional
             The weights of `y_val`.
+        groups : array-like of shape (n_sequences,), optional
+            What a splitter such as ``GroupKFold`` keeps together, where `validation` is one. Of a single sequence it
+            has a group a step.
 
         Returns
         -------
@@ -293,7 +303,7 @@ class EvokeRegressor(RegressorMixin, SequenceEstimator):
         DataConversionWarning
             y is a column.
         """
-        given = self._read(X, y, lengths, X_val, y_val, sample_weight, sample_weight_val)
+        given = self._read(X, y, lengths, X_val, y_val, sample_weight, sample_weight_val, groups)
         settled = self._settled_for(given)
         with self._fitting(settled):
             settled._fit(given)
@@ -304,14 +314,14 @@ class EvokeRegressor(RegressorMixin, SequenceEstimator):
         build = partial(
             RegressorModel, features=given.features, per_sequence=y.per_sequence, flat=y.values.ndim == 1
         )
-        if is_text(self.validation, "loo"):
-            self._evolve_whole(given.data, encode_values, build)
+        if self._whole:
+            self._evolve_whole(given, encode_values, build)
             return
-        split = divide(
+        splits = divide(
             given.data, given.held_out, encode_values, washout=self.washout, validation=self.validation,
-            random_state=self.random_state, refit=self.refit,
+            random_state=self.random_state, groups=given.groups, refit=self.refit,
         )  # fmt: skip
-        self._evolve(split, share_prefixes(split.X), build)
+        self._evolve(splits, share_prefixes(splits[0].X), build)
 
     def predict(self, X, lengths=None):
         """Values of the steps, or of the sequences where the model was trained with one value per sequence.
