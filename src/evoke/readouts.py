@@ -231,7 +231,7 @@ class PinvReadout:
         return _fit_in_core(self, Kernel("linear", 1.0, 0.0, 1), phi, targets, weights)
 
 
-# Names of the readouts; ridge regression is the linear case of LeaveOneOut, which is for whole sequences.
+# Names of the readouts; ridge regression is the linear case of LeaveOneOut, whose fitness leaves out whole sequences.
 READOUTS_OF_STEPS = core_readout.READOUTS
 READOUTS = (*READOUTS_OF_STEPS, "ridge")
 

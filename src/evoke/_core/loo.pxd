@@ -16,6 +16,7 @@ cdef class Grid:
     cdef evk_loo loo
     cdef evk_poll poll
     cdef Best best
+    cdef int64_t[::1] numbers
     cdef const int64_t[::1] blocks
     cdef double[::1] widths, capacities, ridge, distances, gram, work, coef, bias, decisions, mean, inverse
     cdef object best_coef, best_bias, best_decisions

@@ -94,7 +94,7 @@ cdef class Grid:
     capacities : float64 ndarray
         Values of C, ascending: of two pairs with the same error the one with the smaller C is taken.
     points : Points
-        Weights and targets.
+        Weights and targets; its rows say how many there are.
     objective : Objective
     n_features : int
     relative : bool
@@ -107,13 +107,13 @@ cdef class Grid:
     def __cinit__(self, kernel not None, widths not None, capacities not None, points not None, objective not None,
                   size_t n_features, bint relative=True, bint scaled=True, blocks=None):
         cdef size_t n = len(points.rows), n_outputs = len(points.targets), ld = whole_packs(n)
-        cdef const int64_t[::1] rows = points.rows
         cdef const double[::1] weights = points.weights
         cdef const double[:, ::1] targets = points.targets
         check_choice("kernel", kernel, KERNELS)
         self.linear, self.scaled, self.n_features = KERNELS.index(kernel) == 0, scaled, n_features
         self.relative = relative
-        self.points = make_points(rows, weights, targets, n)
+        self.numbers = np.arange(n)
+        self.points = make_points(self.numbers, weights, targets, n)
         self.loss = make_loss(objective, n_outputs)
         self.poll = make_poll(NULL)
         self.loo.blocks, self.loo.n_blocks = NULL, 0

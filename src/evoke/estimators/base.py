@@ -261,12 +261,15 @@ class BaseEvoke(
             raise ValueError(f"no network had a finite error: the data are too large, scale them{hint}")
 
     def _problem(self, split: Split, segments: Segments, exclusive: bool, free: FreeRun | None) -> Problem:
-        epsilon = float(self.epsilon) if self._regression else 0.0
         return Problem(
             segments, split.points(segments, split.train), split.points(segments, split.validation), str(self.cell),
             check_gate_bias(self.gate_bias), self._make_readout(),
-            Objective(str(self.objective), exclusive, self._regression, epsilon), free, self._make_evolved(),
+            self._make_objective(exclusive=exclusive), free, self._make_evolved(),
         )  # fmt: skip
+
+    def _make_objective(self, *, exclusive: bool) -> Objective:
+        epsilon = float(self.epsilon) if self._regression else 0.0
+        return Objective(str(self.objective), exclusive, self._regression, epsilon)
 
     def _capacities(self, problem: Problem) -> tuple[float, ...]:
         """The least and the largest C with which readouts are trained."""

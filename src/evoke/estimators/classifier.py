@@ -69,9 +69,9 @@ class EvokeClassifier(ClassifierMixin, SequenceEstimator):
         "auto": "hinge" where steps have targets, "squared" where sequences have one.
     readout : {"svm", "lssvm", "pinv", "ridge"} or "auto", default="auto"
         Support vector machines, least-squares support vector machines, or linear weights by the pseudoinverse, one for
-        each output. The latter two fit targets of +-1 by least squares. "ridge" is ridge regression of whole sequences,
-        where ``validation="loo"``.
-        "auto": "svm" where steps have targets, "lssvm" where sequences have one.
+        each output. The latter two fit targets of +-1 by least squares. "ridge" is ridge regression, where
+        ``validation="loo"``.
+        "auto": "svm" where steps have targets, "lssvm" where sequences have one, or ``validation="loo"``.
     kernel : {"rbf", "linear", "poly"}, default="rbf"
     gamma : float or "evolve" or "auto", default="auto"
         Kernel width, ``exp(-gamma * |x - y|**2)``. The paper's "standard deviation 2.0" means 1/4 in its SVM software.
@@ -98,14 +98,17 @@ class EvokeClassifier(ClassifierMixin, SequenceEstimator):
         `random_state` (None: always in the same way), and has half of each class where there is one label a sequence,
         or a single sequence. None of these is used where `fit` is given ``X_val, y_val``.
 
-        "loo": each sequence in turn, exactly and from a single factorisation; for one target a sequence and
-        ``readout="lssvm"`` or ``"ridge"``. Of more than 300 sequences networks are judged on 300, taken evenly from all
-        in the order of their targets; the readout of the best networks learns from all, and leaves out each of them.
+        "loo": each sequence in turn, exactly, from one factorisation; for ``readout="lssvm"`` or ``"ridge"``. Of more
+        than 300 sequences with one target networks are judged on 300, taken evenly from all in the order of their
+        targets; the readout of the best networks learns from all, and leaves out each of them. Where steps have
+        targets, the steps of a sequence are left out together. One network is read step by step; `pool`, `n_networks`,
+        `differences` and `scale` have no part in it. The time grows with the cube of the number of all steps.
 
         A splitter of scikit-learn, such as ``KFold(5)``, which divides the sequences, or the steps of a single one.
-        Where "loo" is possible (one target a sequence) it is like "loo", but the test part of each split is left out as
-        a block; these parts must have each sequence once. Elsewhere a readout is trained for each split, the fitness is
-        the mean over the splits, and the readout at the end learns from all that is in the training part of a split.
+        Where sequences have one target and "loo" is possible it is like "loo", but the test part of each split is left
+        out as a block; these parts must have each sequence once. Elsewhere a readout is trained for each split, the
+        fitness is the mean over the splits, and the readout at the end learns from all that is in the training part of
+        a split.
 
         "auto": "half" where steps have targets. Where sequences have one, "loo"; if other parameters rule that out (the
         readout, `kernel` or `solver`, `C` or `gamma` that evolve), "stratified".
@@ -156,8 +159,8 @@ class EvokeClassifier(ClassifierMixin, SequenceEstimator):
         The labels in order; for indicator targets the numbers of the outputs.
     loo_decision_function_ : ndarray of shape (n_sequences,) or (n_sequences, n_outputs)
         Decisions on the sequences of `fit`, each by a readout that was trained without it; NaN where a sequence has no
-        weight. The networks, `C` and `gamma` were chosen by them, so they are somewhat too good. Only with
-        ``validation="loo"``, or a splitter that leaves out blocks.
+        weight. The networks, `C` and `gamma` were chosen by them, so they are somewhat too good. Only where
+        sequences have one target, with ``validation="loo"`` or a splitter that leaves out blocks.
     genome_ : ndarray of shape (n_cells, 4 * (`n_features_in_` + n_cells))
         Weights of the best network. A row is a cell: [z | input | forget | output] x [inputs, cells].
     readout_ : FittedReadout
@@ -338,6 +341,9 @@ class EvokeClassifier(ClassifierMixin, SequenceEstimator):
                 return build(left_out=left_out, slope=slope, **parts)
 
             self._evolve_whole(given._replace(data=data), labels.encode, build_calibrated, exclusive=exclusive)
+            return
+        if is_text(self.validation, "loo"):
+            self._evolve_left_out(given._replace(data=data), labels.encode, build, exclusive=exclusive)
             return
         splits = divide(
             data, held_out, labels.encode, washout=self.washout, validation=self.validation,

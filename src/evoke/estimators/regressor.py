@@ -7,6 +7,7 @@ from types import MappingProxyType
 
 from sklearn.base import RegressorMixin
 
+from evoke._validation.parameters import is_text
 from evoke.estimators.base import learned
 from evoke.estimators.fitted import RegressorModel
 from evoke.estimators.sequence import LAGS, POOL, Given, SequenceEstimator
@@ -62,8 +63,8 @@ class EvokeRegressor(RegressorMixin, SequenceEstimator):
         `epsilon`; summed over outputs and steps.
     readout : {"svm", "lssvm", "pinv", "ridge"} or "auto", default="auto"
         Support vector regression, least-squares support vector machines, or linear weights by the pseudoinverse, one
-        for each output. "ridge" is ridge regression of whole sequences, where ``validation="loo"``.
-        "auto": "svm" where steps have targets, "lssvm" where sequences have one.
+        for each output. "ridge" is ridge regression, where ``validation="loo"``.
+        "auto": "svm" where steps have targets, "lssvm" where sequences have one, or ``validation="loo"``.
     kernel : {"rbf", "linear", "poly"}, default="rbf"
     gamma : float or "evolve" or "auto", default="auto"
         Kernel width, ``exp(-gamma * |x - y|**2)``. The paper's "standard deviation 2.0" means 1/4 in its SVM software.
@@ -88,14 +89,17 @@ class EvokeRegressor(RegressorMixin, SequenceEstimator):
         `random_state` (None: always in the same way), and has half of each class where there is one label a sequence,
         or a single sequence. None of these is used where `fit` is given ``X_val, y_val``.
 
-        "loo": each sequence in turn, exactly and from a single factorisation; for one target a sequence and
-        ``readout="lssvm"`` or ``"ridge"``. Of more than 300 sequences networks are judged on 300, taken evenly from all
-        in the order of their targets; the readout of the best networks learns from all, and leaves out each of them.
+        "loo": each sequence in turn, exactly, from one factorisation; for ``readout="lssvm"`` or ``"ridge"``. Of more
+        than 300 sequences with one target networks are judged on 300, taken evenly from all in the order of their
+        targets; the readout of the best networks learns from all, and leaves out each of them. Where steps have
+        targets, the steps of a sequence are left out together. One network is read step by step; `pool`, `n_networks`,
+        `differences` and `scale` have no part in it. The time grows with the cube of the number of all steps.
 
         A splitter of scikit-learn, such as ``KFold(5)``, which divides the sequences, or the steps of a single one.
-        Where "loo" is possible (one target a sequence) it is like "loo", but the test part of each split is left out as
-        a block; these parts must have each sequence once. Elsewhere a readout is trained for each split, the fitness is
-        the mean over the splits, and the readout at the end learns from all that is in the training part of a split.
+        Where sequences have one target and "loo" is possible it is like "loo", but the test part of each split is left
+        out as a block; these parts must have each sequence once. Elsewhere a readout is trained for each split, the
+        fitness is the mean over the splits, and the readout at the end learns from all that is in the training part of
+        a split.
 
         "auto": "half" where steps have targets. Where sequences have one, "loo"; if other parameters rule that out (the
         readout, `kernel` or `solver`, `C` or `gamma` that evolve), "half".
@@ -147,8 +151,8 @@ class EvokeRegressor(RegressorMixin, SequenceEstimator):
         Number of values per step, or per sequence.
     loo_prediction_ : ndarray of shape (n_sequences,) or (n_sequences, n_outputs)
         Predictions of the sequences of `fit`, each by a readout that was trained without it; NaN where a sequence has
-        no weight. The networks, `C` and `gamma` were chosen by them, so they are somewhat too good. Only with
-        ``validation="loo"``, or a splitter that leaves out blocks.
+        no weight. The networks, `C` and `gamma` were chosen by them, so they are somewhat too good. Only where
+        sequences have one target, with ``validation="loo"`` or a splitter that leaves out blocks.
     genome_ : ndarray of shape (n_cells, 4 * (`n_features_in_` + n_cells))
         Weights of the best network. A row is a cell: [z | input | forget | output] x [inputs, cells].
     readout_ : FittedReadout
@@ -316,6 +320,9 @@ class EvokeRegressor(RegressorMixin, SequenceEstimator):
         )
         if self._whole:
             self._evolve_whole(given, encode_values, build)
+            return
+        if is_text(self.validation, "loo"):
+            self._evolve_left_out(given, encode_values, build)
             return
         splits = divide(
             given.data, given.held_out, encode_values, washout=self.washout, validation=self.validation,

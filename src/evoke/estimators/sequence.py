@@ -22,18 +22,19 @@ from evoke._validation.parameters import (
     is_text,
 )
 from evoke.estimators.base import BaseEvoke
-from evoke.estimators.fit import Fit, JoinedNetworks
+from evoke.estimators.fit import Fit, JoinedNetworks, LeftOutNetwork
 from evoke.estimators.fitted import SequenceModel
 from evoke.estimators.pooling import check_lengths
-from evoke.estimators.split import Data, Encode
+from evoke.estimators.split import Data, Encode, part_of_rows, rows_after_washout
 from evoke.estimators.splitters import block_of_each, splits_of_sequences
 from evoke.estimators.streams import Stream
 from evoke.estimators.targets import with_weights
-from evoke.evolution.problem import Objective, Points, PooledProblem
+from evoke.evolution.problem import Points, PooledProblem, StepsProblem
 from evoke.memories import Memories
 from evoke.readouts import LeaveOneOut
 from evoke.sequences.containers import Sequences, Targets, as_sequences, as_targets, warn_of_column
 from evoke.sequences.features import Features
+from evoke.sequences.prefixes import share_prefixes
 from evoke.sequences.preparation import Preparation, Units
 
 __all__ = ["SequenceEstimator"]
@@ -47,6 +48,9 @@ JOINED_GRID = LeaveOneOut(widths=(0.1, 0.3, 1.0, 3.0), capacities=(1.0, 10.0, 10
 
 # Changes since so many steps before are inputs too: networks then see patterns of these widths at once.
 LAGS = (1, 2, 4, 8, 16, 32)
+
+# What "auto" stands for where sequences are left out whose steps have targets.
+AUTO_LEFT_OUT = {"readout": "lssvm", "C": "auto", "gamma": "auto"}
 
 # Sequences on which a network is judged: the time of leave-one-out grows with their cube.
 MOST_JUDGED = 300
@@ -148,19 +152,24 @@ class SequenceEstimator(BaseEvoke, auto_wrap_output_keys=None):  # type: ignore[
         check_lags("differences", self.differences)
         if self.scale is not None:
             check_choice("scale", self.scale, ("standard",))
-        if self._whole:
+        if is_text(self.validation, "loo") or self._whole:
             if self.readout not in ("lssvm", "ridge"):
                 raise refusal("readout", "be 'lssvm' or 'ridge' with validation='loo'", self.readout)
             check_choice("kernel", self.kernel, loo.KERNELS)
             for name in self._evolved_parameters():
                 raise refusal(name, "be a number or 'auto', by leave-one-out, with validation='loo'", "evolve")
+        if self._whole:
             return
         needs_it = {
             "pool": check_pool(self.pool, pooled.STATISTICS) != ("last",), "n_networks": self.n_networks > 1,
             "differences": check_lags("differences", self.differences) != (), "scale": self.scale is not None,
-            "readout": self.readout == "ridge",
+            "readout": self.readout == "ridge" and not is_text(self.validation, "loo"),
         }  # fmt: skip
         for name, needs in needs_it.items():
+            if needs and is_text(self.validation, "loo"):
+                raise ValueError(
+                    f"{name}={shown(getattr(self, name))} is for whole sequences: y must have one target a sequence"
+                )
             if needs:
                 raise ParameterError(
                     f"{name}={shown(getattr(self, name))} must come with validation='loo', got {shown(self.validation)}"
@@ -183,8 +192,6 @@ class SequenceEstimator(BaseEvoke, auto_wrap_output_keys=None):  # type: ignore[
             Whether each target is one class, decided by the largest output.
         """
         X, y = given.data.X, given.data.y
-        if not y.per_sequence:
-            raise ValueError("validation='loo' leaves out whole sequences: y must have one target a sequence")
         check_lengths(X, self.washout)
         targets = encode(y, X, "y")[X.offsets[1:] - 1]
         units = Units.of(targets) if self._regression and self.scale is not None else Units.none(targets)
@@ -210,8 +217,7 @@ class SequenceEstimator(BaseEvoke, auto_wrap_output_keys=None):  # type: ignore[
         problem = PooledProblem(
             preparation.apply(X), points, str(self.cell), check_gate_bias(self.gate_bias),
             check_pool(self.pool, pooled.STATISTICS), int(self.washout), self._leave_one_out(NETWORK_GRID),
-            Objective(str(self.objective), exclusive, self._regression, float(getattr(self, "epsilon", 0.0))),
-            begins(block),
+            self._make_objective(exclusive=exclusive), begins(block),
         )  # fmt: skip
         joined = JoinedNetworks(problem, self._leave_one_out(JOINED_GRID), preparation, units)
         judged = spread(points.targets, MOST_JUDGED, block)
@@ -231,6 +237,31 @@ class SequenceEstimator(BaseEvoke, auto_wrap_output_keys=None):  # type: ignore[
             return build(left_out=decisions, **parts)
 
         self._run(Fit(self, problem, joined, build_for_all, n_best=int(self.n_networks), initial=memories))
+
+    def _evolve_left_out(
+        self, given: Given, encode: Encode, build: Callable[..., SequenceModel], *, exclusive: bool = False
+    ) -> None:
+        """Evolve networks by the errors of readouts of steps, each sequence left out in turn.
+
+        The parameters are those of `_evolve_whole`; the targets are those of steps.
+        """
+        X, y = given.data.X, given.data.y
+        rows = rows_after_washout(X, self.washout, "X")
+        targets, weights = encode(y, X, "y"), y.weights_of_rows(X)
+        rows = rows[weights[rows] > 0]
+        block = part_of_rows(X, rows) if X.n_sequences > 1 else np.zeros(len(rows), dtype=np.int64)
+        if len(np.unique(block)) < 2:
+            raise ValueError(
+                f"validation='loo' leaves out whole sequences, and X has n_samples={len(np.unique(block))} with a "
+                "weight; of a single one hold out steps, with validation='half' for instance"
+            )
+        segments = share_prefixes(X)
+        points = Points(segments.row_of[rows], weights[rows], np.ascontiguousarray(targets[rows].T))
+        problem = StepsProblem(
+            segments, points, begins(block), str(self.cell), check_gate_bias(self.gate_bias),
+            self._leave_one_out(NETWORK_GRID), self._make_objective(exclusive=exclusive),
+        )  # fmt: skip
+        self._run(Fit(self, problem, LeftOutNetwork(problem), build))
 
     def _blocks(self, given: Given, counted: NDArray[np.int64]) -> NDArray[np.int64] | None:
         """The number of the block in which each of the sequences is left out; None where each is one by itself."""
@@ -255,7 +286,7 @@ class SequenceEstimator(BaseEvoke, auto_wrap_output_keys=None):  # type: ignore[
     def _is_whole(self, per_sequence: bool, held_out: Data | None = None) -> bool:
         """Whether sequences are left out one by one, and their activations pooled."""
         if is_text(self.validation, "loo"):
-            return True
+            return per_sequence
         if not per_sequence or held_out is not None or self._evolved_parameters():
             return False
         can = {
@@ -272,6 +303,10 @@ class SequenceEstimator(BaseEvoke, auto_wrap_output_keys=None):  # type: ignore[
         settled = self._settled(whole)
         if is_text(self.validation, "auto") and per_sequence and not whole and not self._regression:
             settled.validation = "stratified"
+        if is_text(self.validation, "loo") and not whole:
+            for name, value in AUTO_LEFT_OUT.items():
+                if is_text(getattr(self, name), "auto"):
+                    setattr(settled, name, value)
         settled._check_settled()
         return settled
 

@@ -13,7 +13,7 @@ from evoke._core import evaluate as core_evaluate
 from evoke._core import free_run, lstm, pooled
 from evoke._core.dispatch import LANES
 from evoke._validation.arrays import FloatArray
-from evoke.evolution.problem import AnyProblem, Objective, Points, PooledProblem, Problem, SplitProblem
+from evoke.evolution.problem import AnyProblem, Objective, Points, PooledProblem, Problem, SplitProblem, StepsProblem
 from evoke.readouts import FittedReadout
 
 __all__ = ["WorkQueue", "activations", "evaluate", "fit_readout"]
@@ -72,7 +72,7 @@ def evaluate(problem: AnyProblem, genomes: FloatArray, queue: WorkQueue | None =
 
     Parameters
     ----------
-    problem : Problem, PooledProblem or SplitProblem
+    problem : Problem, PooledProblem, SplitProblem or StepsProblem
     genomes : ndarray of shape (n_networks, n_cells, 4 * (n_inputs + n_cells)), or (n_networks, n)
         End to end where parameters of the readout evolve too.
     queue : WorkQueue, optional
@@ -92,6 +92,11 @@ def evaluate(problem: AnyProblem, genomes: FloatArray, queue: WorkQueue | None =
         return pooled.evaluate(
             problem.networks(genomes), problem.inputs, problem.pool, problem.points, problem.readout,
             problem.objective, problem.washout, queue, problem.blocks,
+        )  # fmt: skip
+    if isinstance(problem, StepsProblem):
+        return core_evaluate.evaluate_left_out(
+            problem.networks(genomes), problem.segments, problem.points, problem.blocks, problem.readout,
+            problem.objective, queue,
         )  # fmt: skip
     if problem.readout.fused:
         return core_evaluate.evaluate(
@@ -159,7 +164,7 @@ def run_free(problem: Problem, genome: FloatArray, readout: FittedReadout) -> Fl
     return np.concatenate(outputs)
 
 
-def activations(problem: Problem, genomes: FloatArray) -> FloatArray:
+def activations(problem: Problem | StepsProblem, genomes: FloatArray) -> FloatArray:
     """Activations (n_networks, n_unique_rows, n_cells) of networks on the problem's rows."""
     return lstm.population(problem.networks(genomes), problem.segments.rows, problem.segments.table)
 

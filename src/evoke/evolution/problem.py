@@ -20,7 +20,8 @@ from evoke.sequences.containers import Sequences
 from evoke.sequences.prefixes import Segments
 
 __all__ = [
-    "AnyProblem", "FreeRun", "Objective", "Points", "PooledProblem", "Problem", "SplitProblem", "merge_points",
+    "AnyProblem", "FreeRun", "Objective", "Points", "PooledProblem", "Problem", "SplitProblem", "StepsProblem",
+    "merge_points",
 ]  # fmt: skip
 
 
@@ -250,7 +251,53 @@ class PooledProblem:
         return _digest("PooledProblem", parts)
 
 
-AnyProblem = Problem | PooledProblem | SplitProblem
+@dataclass(frozen=True)
+class StepsProblem:
+    """The fitness of networks whose steps have targets, by exactly leaving out each sequence.
+
+    Attributes
+    ----------
+    segments : Segments
+    points : Points
+        Steps, sequence after sequence.
+    blocks : int64 ndarray of shape (n_sequences + 1,)
+        Where the points of each sequence begin, and those of the last end.
+    cell : str
+    gate_bias : tuple of 3 floats
+    readout : LeaveOneOut
+    objective : Objective
+    """
+
+    segments: Segments
+    points: Points
+    blocks: NDArray[np.int64]
+    cell: str
+    gate_bias: tuple[float, ...]
+    readout: LeaveOneOut
+    objective: Objective
+
+    evolved = None  # C and gamma are found by leave-one-out
+
+    @property
+    def n_inputs(self) -> int:
+        return self.segments.rows.shape[1]
+
+    def networks(self, genomes: FloatArray) -> Network:
+        """One network, or a population, of these genomes."""
+        return Network(np.ascontiguousarray(genomes), self.cell, self.gate_bias)
+
+    @cached_property
+    def digest(self) -> str:
+        """SHA-256 of the whole: two problems with the same digest give a genome the same errors."""
+        parts = {
+            "segments": ("Segments", vars(self.segments)), "points": ("Points", vars(self.points)),
+            "blocks": self.blocks, "cell": self.cell, "gate_bias": self.gate_bias,
+            "readout": ("LeaveOneOut", vars(self.readout)), "objective": ("Objective", vars(self.objective)),
+        }  # fmt: skip
+        return _digest("StepsProblem", parts)
+
+
+AnyProblem = Problem | PooledProblem | SplitProblem | StepsProblem
 
 
 def _digest(kind: str, fields: dict[str, Any]) -> str:

@@ -62,7 +62,7 @@ class Run:
 
     Attributes
     ----------
-    problem : Problem, PooledProblem or SplitProblem
+    problem : Problem, PooledProblem, SplitProblem or StepsProblem
     esp : ESP
     n_generations : int
         The generation with which the run ends, counted like ``esp.generation``.
