@@ -26,24 +26,47 @@ EVK_INLINE void add_products(const double *a, size_t n, size_t width, size_t pla
     }
 }
 
-enum { BLOCK_ROWS = 4 };
+/* Rows and packs of the sums that are held in registers; the terms of each are added in the same order whatever these. */
+#if defined(__AVX512F__)
+enum { BLOCK_ROWS = 8, BLOCK_PACKS = 2 };
+#else
+enum { BLOCK_ROWS = 4, BLOCK_PACKS = 1 };
+#endif
 
-/* out[r][..] = the sums over i of w[i][first + r] w[i][column..], for a pack of columns and n_rows rows r. Row i of w is
- * zero beyond its entry i. */
+/* out[r][..] = the sums over i of w[i][first + r] w[i][column..], for some packs of columns and rows r. Row i of w is zero
+ * beyond its entry i. */
 EVK_INLINE void sum_products(const double *w, size_t width, size_t n, size_t first, size_t column, size_t n_rows,
-                             double *out, size_t ld)
+                             size_t n_packs, double *out, size_t ld)
 {
-    pk sums[BLOCK_ROWS];
+    pk sums[BLOCK_ROWS][BLOCK_PACKS];
     for (size_t r = 0; r < n_rows; r++)
-        sums[r] = pk_set1(0.0);
+        for (size_t p = 0; p < n_packs; p++)
+            sums[r][p] = pk_set1(0.0);
     for (size_t i = first; i < n; i++) {
         const double *row = w + i * width;
-        const pk columns = pk_load(row + column);
-        for (size_t r = 0; r < n_rows; r++)
-            sums[r] = pk_fma(pk_set1(row[first + r]), columns, sums[r]);
+        pk columns[BLOCK_PACKS];
+        for (size_t p = 0; p < n_packs; p++)
+            columns[p] = pk_load(row + column + p * EVK_LANES);
+        for (size_t r = 0; r < n_rows; r++) {
+            const pk factor = pk_set1(row[first + r]);
+            for (size_t p = 0; p < n_packs; p++)
+                sums[r][p] = pk_fma(factor, columns[p], sums[r][p]);
+        }
     }
     for (size_t r = 0; r < n_rows; r++)
-        pk_store(out + r * ld, sums[r]);
+        for (size_t p = 0; p < n_packs; p++)
+            pk_store(out + r * ld + p * EVK_LANES, sums[r][p]);
+}
+
+/* These for the packs of a row of the block from its column c on: as many rows as the compiler is to know. */
+EVK_INLINE void sum_rows(const double *w, size_t width, size_t n, size_t begin, size_t r, size_t n_rows, double *block,
+                         size_t ld)
+{
+    size_t c = r / EVK_LANES * EVK_LANES;
+    for (; c + BLOCK_PACKS * EVK_LANES <= ld; c += BLOCK_PACKS * EVK_LANES)
+        sum_products(w, width, n, begin + r, begin + c, n_rows, BLOCK_PACKS, block + r * ld + c, ld);
+    for (; c < ld; c += EVK_LANES)
+        sum_products(w, width, n, begin + r, begin + c, n_rows, 1, block + r * ld + c, ld);
 }
 
 /* The upper triangle of the block M_BB of size points from `begin` on, zero from `size` on. Returns 0, or -1 where poll
@@ -54,25 +77,26 @@ static int block_of_inverse(const evk_loo *loo, const double *eta, double sum_et
     const size_t n = loo->n, width = evk_loo_width(n, loo->n_outputs);
     const size_t ld = (size + EVK_LANES - 1) / EVK_LANES * EVK_LANES;
     const double *w = loo->work + width - loo->ld;
-    for (size_t r = 0; r < size; r += BLOCK_ROWS) {
-        const size_t first = begin + r, left = size - r, c0 = r / EVK_LANES * EVK_LANES;
-        if (evk_poll_ends(poll, BLOCK_ROWS * (n - first) * (ld - c0)))
+    for (size_t r = 0, rows; r < size; r += rows) {
+        const size_t left = size - r;
+        rows = left >= BLOCK_ROWS ? BLOCK_ROWS : left >= 4 ? 4 : left;
+        if (evk_poll_ends(poll, rows * (n - begin - r) * (ld - r)))
             return -1;
-        for (size_t c = c0; c < ld; c += EVK_LANES) {
-            double *out = block + r * ld + c;
-            switch (left) { /* so that the number of sums is known to the compiler */
-            case 1:
-                sum_products(w, width, n, first, begin + c, 1, out, ld);
-                break;
-            case 2:
-                sum_products(w, width, n, first, begin + c, 2, out, ld);
-                break;
-            case 3:
-                sum_products(w, width, n, first, begin + c, 3, out, ld);
-                break;
-            default:
-                sum_products(w, width, n, first, begin + c, BLOCK_ROWS, out, ld);
-            }
+        switch (rows) {
+        case 1:
+            sum_rows(w, width, n, begin, r, 1, block, ld);
+            break;
+        case 2:
+            sum_rows(w, width, n, begin, r, 2, block, ld);
+            break;
+        case 3:
+            sum_rows(w, width, n, begin, r, 3, block, ld);
+            break;
+        case 4:
+            sum_rows(w, width, n, begin, r, 4, block, ld);
+            break;
+        default:
+            sum_rows(w, width, n, begin, r, BLOCK_ROWS, block, ld);
         }
     }
     for (size_t r = 0; r < size; r++) {
