@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+import sklearn
 from sklearn.base import clone
 from sklearn.model_selection import (
     GridSearchCV,
@@ -18,6 +19,7 @@ from sklearn.model_selection import (
     StratifiedKFold,
     StratifiedShuffleSplit,
     TimeSeriesSplit,
+    cross_val_score,
 )
 
 import evoke
@@ -397,3 +399,17 @@ def test_a_search_takes_splitters_as_values():
     search = GridSearchCV(EvokeClassifier(**WHOLE), grid, cv=StratifiedKFold(2)).fit(X, LABELS)
     assert clone(search.best_estimator_).get_params()["C"] == "auto"
     assert len(search.cv_results_["mean_test_score"]) == 3
+
+
+@pytest.mark.parametrize("estimator, y", [(EvokeClassifier, LABELS), (EvokeRegressor, VALUES)])
+def test_groups_of_a_search_are_for_its_own_splitter_unless_they_are_asked_for(estimator, y):
+    with sklearn.config_context(enable_metadata_routing=True):
+        plain = cross_val_score(estimator(**WHOLE), X, y, cv=GroupKFold(2), params={"groups": GROUPS})
+        model = estimator(**WHOLE, validation=GroupKFold(2)).set_fit_request(groups=True)
+        grouped = cross_val_score(model, X, y, cv=GroupKFold(2), params={"groups": GROUPS})
+    for k, (train, held) in enumerate(GroupKFold(2).split(X, y, GROUPS)):
+        parts = [X[i] for i in train], y[train]
+        expected = estimator(**WHOLE).fit(*parts).score([X[i] for i in held], y[held])
+        assert plain[k] == expected
+        model = estimator(**WHOLE, validation=GroupKFold(2)).fit(*parts, groups=GROUPS[train])
+        assert grouped[k] == model.score([X[i] for i in held], y[held])

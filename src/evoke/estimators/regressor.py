@@ -285,7 +285,7 @@ class EvokeRegressor(RegressorMixin, SequenceEstimator):
             The weights of `y_val`.
         groups : array-like of shape (n_sequences,), optional
             What a splitter such as ``GroupKFold`` keeps together, where `validation` is one. Of a single sequence it
-            has a group a step.
+            has a group a step. Metadata routing passes it on after ``set_fit_request(groups=True)`` only.
 
         Returns
         -------

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -94,6 +95,8 @@ class SequenceEstimator(BaseEvoke, auto_wrap_output_keys=None):  # type: ignore[
 
     _leaves_out = True
     _model: type[SequenceModel]
+    # groups that a search or a cross-validation is given are for its own splitter, unless one asks for them
+    __metadata_request__fit = MappingProxyType({"groups": False})
     _fitted = BaseEvoke._fitted | {
         "_per_sequence", "_pool", "_pool_mean", "_pool_inverse", "_pool_limit", "_differences", "_input_mean",
         "_input_inverse", "_left_out",
