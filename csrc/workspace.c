@@ -88,9 +88,13 @@ size_t evk_pinv_work_size(size_t n, size_t d)
 
 size_t evk_loo_width(size_t n, size_t n_outputs) { return 2 * round_up(n) + round_up(1 + n_outputs); }
 
-size_t evk_loo_work_size(size_t n, size_t n_outputs)
+size_t evk_loo_work_size(size_t n, size_t n_outputs, size_t largest)
 {
-    if (too_many(n) || too_many(n_outputs))
+    if (too_many(n) || too_many(n_outputs) || too_many(largest))
         return 0;
-    return product_plus(n, evk_loo_width(n, n_outputs) + n_outputs, (2 + n_outputs) * round_up(n));
+    const size_t all = product_plus(n, evk_loo_width(n, n_outputs) + n_outputs, (2 + n_outputs) * round_up(n));
+    if (largest < 2)
+        return all;
+    const size_t block = product_plus(largest, round_up(largest), round_up(largest));
+    return all == 0 || block == 0 ? 0 : all + block;
 }

@@ -231,7 +231,7 @@ class PinvReadout:
         return _fit_in_core(self, Kernel("linear", 1.0, 0.0, 1), phi, targets, weights)
 
 
-# Names of the readouts; ridge regression is the linear case of LeaveOneOut, which is for whole sequences.
+# Names of the readouts; ridge regression is the linear case of LeaveOneOut, whose fitness leaves out whole sequences.
 READOUTS_OF_STEPS = core_readout.READOUTS
 READOUTS = (*READOUTS_OF_STEPS, "ridge")
 
@@ -260,10 +260,15 @@ class LeaveOneOut:
     relative: bool = True
     scaled: bool = True
 
-    def choose(self, features: FloatArray, points: Any, objective: Any) -> loo.Chosen | None:
-        """The best machine on features (n, n_features) of the points; None where no error is finite."""
+    def choose(
+        self, features: FloatArray, points: Any, objective: Any, blocks: NDArray[np.int64] | None = None
+    ) -> loo.Chosen | None:
+        """The best machine on features (n, n_features) of the points; None where no error is finite.
+
+        `blocks` are where each block of points that is left out as a whole begins, and the last ends.
+        """
         return loo.choose(
-            features, points, self.kernel, self.widths, self.capacities, objective, self.relative, self.scaled
+            features, points, self.kernel, self.widths, self.capacities, objective, self.relative, self.scaled, blocks
         )
 
     def __post_init__(self) -> None:

@@ -166,25 +166,98 @@ def test_features_that_are_not_finite_are_no_choice():
         assert loo.choose(features, points, "rbf", WIDTHS, CAPACITIES, Objective("hinge")) is None
 
 
+# ---------------------------------------------------------------- blocks that are left out together
+
+# numbers of points in each; the problem has 12
+BLOCKS = {
+    "halves": (6, 6), "all but one": (11, 1), "one and the others": (1, 11), "mixed": (3, 1, 5, 1, 2),
+    "pairs": (2,) * 6, "more than a pack": (9, 3), "ones": (1,) * 12,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("sizes", BLOCKS.values(), ids=BLOCKS)
+@pytest.mark.parametrize("kernel", ["rbf", "linear"])
+@pytest.mark.parametrize("seed", range(3))
+def test_blocks_are_decided_by_machines_without_them(sizes, kernel, seed):
+    features, points = problem(seed, n_outputs=1 + seed)
+    offsets, block = np.cumsum([0, *sizes]), np.repeat(np.arange(len(sizes)), sizes)
+    widths, exclusive = WIDTHS if kernel == "rbf" else (1.0,), seed > 0
+    objective = Objective("squared", exclusive)
+    found = loo.choose(features, points, kernel, widths, CAPACITIES, objective, True, True, offsets)
+    best, used = None, oracle.standardised(features)
+    for width in widths:
+        K = oracle.kernel_matrix(used, kernel, width)
+        for C in CAPACITIES:
+            ridge = 1 / (C * points.weights)
+            decisions = np.array([oracle.leave_out_blocks(K, y, ridge, block) for y in points.targets])
+            error = evaluation.error("squared", exclusive, points.targets, decisions, points.weights)
+            if best is None or error < best[0] - 1e-9:
+                best = error, decisions, [oracle.machine(K, y, ridge) for y in points.targets]
+    np.testing.assert_allclose(found.error, best[0], rtol=1e-7, atol=1e-10)
+    np.testing.assert_allclose(found.decisions, best[1], rtol=1e-6, atol=1e-8)
+    np.testing.assert_allclose(found.intercept, [bias for _, bias in best[2]], rtol=1e-6, atol=1e-8)
+
+
+@pytest.mark.parametrize("n", [2, 3, 17, 40, 90])
+def test_blocks_of_random_sizes(n):
+    rng = np.random.default_rng(n)
+    features = rng.normal(size=(n, 3))
+    points = Points(np.arange(n), rng.uniform(0.5, 2.0, n), rng.normal(size=(2, n)))
+    offsets = np.unique([0, n, *rng.integers(1, n, 4)])
+    found = loo.choose(features, points, "rbf", (1.0,), (10.0,), Objective("squared", regression=True), True, False,
+                       offsets)  # fmt: skip
+    K = oracle.kernel_matrix(features, "rbf", 1.0)
+    block = np.searchsorted(offsets, np.arange(n), side="right")
+    for y, decisions in zip(points.targets, found.decisions, strict=True):
+        expected = oracle.leave_out_blocks(K, y, 0.1 / points.weights, block)
+        np.testing.assert_allclose(decisions, expected, rtol=1e-9, atol=1e-11)
+
+
+def test_a_block_with_all_of_a_class():
+    features, points = problem(5)
+    points = Points(points.rows, points.weights, np.where(np.arange(12) < 4, 1.0, -1.0)[None])
+    found = loo.choose(features, points, "rbf", WIDTHS, CAPACITIES, Objective("hinge"), blocks=np.array([0, 4, 12]))
+    # what knows one class alone says that class of all, each time
+    np.testing.assert_allclose(found.decisions[0], np.where(np.arange(12) < 4, -1.0, 1.0), rtol=1e-9)
+    np.testing.assert_allclose(found.wrong, points.weights.sum(), rtol=1e-12)
+
+
+def test_blocks_of_one_are_points_to_the_same_bits():
+    features, points = problem(7, n_outputs=3)
+    arguments = features, points, "rbf", WIDTHS, CAPACITIES, Objective("squared", True)
+    expected, found = loo.choose(*arguments), loo.choose(*arguments, blocks=np.arange(13))
+    for name, value in expected._asdict().items():
+        np.testing.assert_array_equal(getattr(found, name), value)
+
+
+@pytest.mark.parametrize("blocks", [[0, 12], [0], [], [1, 5, 12], [0, 5, 11], [0, 5, 5, 12], [0, 7, 3, 12]])
+def test_blocks_that_cannot_be(blocks):
+    features, points = problem(0)
+    with pytest.raises(ValueError, match=r"^blocks must "):
+        loo.choose(features, points, "rbf", WIDTHS, CAPACITIES, Objective("hinge"), blocks=np.array(blocks, np.int64))
+
+
 # ---------------------------------------------------------------- evaluation
 
 
-def evaluated(seed=0, n_networks=19, queue=None, n_cells=3):
+def evaluated(seed=0, n_networks=19, queue=None, n_cells=3, blocks=None):
     rng = np.random.default_rng(seed)
     sequences = Sequences(rng, 2, n=14)
     points = Points(np.arange(14), rng.uniform(0.5, 2.0, 14), rng.choice([-1.0, 1.0], (2, 14)))
     weights = genomes(rng, n_networks, n_cells, 2)
     readout, objective = LeaveOneOut("rbf", WIDTHS, CAPACITIES), Objective("hinge")
-    errors = pooled.evaluate(Network(weights, "lstm", BIAS), sequences, POOL, points, readout, objective, queue=queue)
+    errors = pooled.evaluate(Network(weights, "lstm", BIAS), sequences, POOL, points, readout, objective, queue=queue,
+                             blocks=blocks)  # fmt: skip
     return errors, weights, sequences, points, objective
 
 
 @pytest.mark.parametrize("n_cells", [3, 60])
-def test_evaluation_is_the_best_of_each_network(n_cells):
-    errors, weights, sequences, points, objective = evaluated(n_cells=n_cells)
+@pytest.mark.parametrize("blocks", [None, np.array([0, 5, 6, 14])])
+def test_evaluation_is_the_best_of_each_network(n_cells, blocks):
+    errors, weights, sequences, points, objective = evaluated(n_cells=n_cells, blocks=blocks)
     features = pooled.pooled(Network(weights, "lstm", BIAS), sequences.rows, sequences.offsets, POOL)
     for k, row in enumerate(errors):
-        found = loo.choose(features[k], points, "rbf", WIDTHS, CAPACITIES, objective)
+        found = loo.choose(features[k], points, "rbf", WIDTHS, CAPACITIES, objective, blocks=blocks)
         np.testing.assert_array_equal(row, [0.0, found.error, 0.0, found.wrong])
 
 
@@ -213,8 +286,10 @@ def test_a_network_that_overflows_has_infinite_errors():
 BITS = """
 import hashlib, sys
 sys.path.insert(0, {tests!r})
+import numpy as np
 from core.test_pooled import evaluated
-print(hashlib.sha256(evaluated()[0].tobytes()).hexdigest())
+for blocks in None, np.array([0, 5, 6, 14]):
+    print(hashlib.sha256(evaluated(blocks=blocks)[0].tobytes()).hexdigest())
 """
 
 

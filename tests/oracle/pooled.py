@@ -49,3 +49,13 @@ def kernel_matrix(features, kernel, width):
     distances = ((features[:, None] - features) ** 2).sum(axis=-1)
     mean = distances[np.triu_indices(len(features), 1)].mean()
     return np.exp(-width / (mean or 1) * distances)
+
+
+def leave_out_blocks(K, y, ridge, block):
+    """Decisions (n,) of machines that are each trained without the points of one block, which they decide."""
+    decisions = np.empty(len(K))
+    for number in np.unique(block):
+        out, others = np.flatnonzero(block == number), np.flatnonzero(block != number)
+        coef, bias = machine(K[np.ix_(others, others)], y[others], ridge[others])
+        decisions[out] = K[np.ix_(out, others)] @ coef + bias
+    return decisions

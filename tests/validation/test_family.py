@@ -130,6 +130,7 @@ OF_ANOTHER_KIND = {
     },
     **dict.fromkeys([("EvokeForecaster", "gamma"), ("EvokeForecaster", "C")], "auto and evolve too"),
     ("EvokeForecaster", "n_networks"): "of rolling origins",
+    ("EvokeForecaster", "validation"): "of series, whose steps are not shuffled",
 }
 
 CASES = [(who, name, what) for who, (_, names) in TAKERS.items() for name in names for what in NONSENSE]

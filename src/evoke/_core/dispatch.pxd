@@ -77,6 +77,8 @@ cdef extern from "dispatch.h" nogil:
         const double *kernel
         const double *ridge
         const double *targets
+        const int64_t *blocks
+        size_t n_blocks
         double *work
         double *coef
         double *bias
@@ -150,7 +152,7 @@ cdef extern from "dispatch.h" nogil:
         int (*qp_run)(evk_qp *qp, int64_t budget) noexcept nogil
         void (*qp_certify)(evk_qp *qp) noexcept nogil
 
-    size_t evk_loo_work_size(size_t n, size_t n_outputs)
+    size_t evk_loo_work_size(size_t n, size_t n_outputs, size_t largest)
     size_t evk_pinv_work_size(size_t n, size_t d)
     size_t evk_qp_work_size(size_t n, size_t face_capacity)
     void evk_qp_place(evk_qp *qp, size_t n, size_t face_capacity, double *work)

@@ -16,3 +16,12 @@ def evaluate(
     queue: Any = None,
     own: NDArray[np.float64] | None = None,
 ) -> NDArray[np.float64]: ...
+def evaluate_left_out(
+    networks: Network,
+    segments: Any,
+    points: Any,
+    blocks: NDArray[np.int64],
+    readout: Any,
+    objective: Any,
+    queue: Any = None,
+) -> NDArray[np.float64]: ...

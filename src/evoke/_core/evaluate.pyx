@@ -8,8 +8,9 @@ import numpy as np
 from evoke._core.blocks cimport Blocks
 from evoke._core.dispatch cimport LANES, aligned, evk_columns, functions, whole_packs
 from evoke._core.free_run cimport Feedback
+from evoke._core.loo cimport Grid
 from evoke._core.loss cimport Loss, error, make_loss
-from evoke._core.lstm cimport Block, Network, Segments, make_segments
+from evoke._core.lstm cimport Block, Network, Segments, check_signals, make_segments
 from evoke._core.readout cimport Fitted, Points, Trainer, make_points
 
 cdef enum:
@@ -159,3 +160,59 @@ def evaluate(Network networks not None, segments not None, train not None, valid
                     for k in range(4):
                         out[first + lane, k] = INFINITY
     return blocks.errors
+
+
+def evaluate_left_out(Network networks not None, segments not None, points not None, blocks not None,
+                      readout not None, objective not None, queue=None):
+    """Errors (n_networks, 4): 0, the objective of decisions on blocks that were left out, 0, and how many are wrong.
+
+    Parameters
+    ----------
+    networks : Network
+        A population.
+    segments : Segments
+        As in `evaluate`.
+    points : Points
+        Block after block.
+    blocks : int64 ndarray of shape (n_blocks + 1,)
+        Where each block of points begins that is left out as a whole, and the last ends.
+    readout : LeaveOneOut
+        Of `evoke.readouts`.
+    objective : Objective
+    queue : WorkQueue, optional
+        As in `evaluate`.
+
+    A network whose activations are not finite, or none of whose machines can be trained, has infinite errors."""
+    cdef const double[:, :, ::1] genomes = networks.array
+    cdef const double[:, ::1] x = segments.rows
+    cdef const int64_t[:, ::1] table = segments.table
+    cdef Py_ssize_t n_cells = genomes.shape[1], first, lane
+    networks.check_inputs(x.shape[1])
+    cdef Points rows = make_points(points.rows, points.weights, points.targets, x.shape[0])
+    cdef Grid grid = Grid(
+        readout.kernel, readout.widths, readout.capacities, points, objective, n_cells, readout.relative,
+        readout.scaled, blocks,
+    )
+    cdef Segments paths = make_segments(table, x.shape[0])
+    cdef Block block = Block(networks, x.shape[0], paths.n_slots)
+    cdef double *phi = <double *>block.phi
+    cdef double[::1] columns = aligned(n_cells * rows.ld)
+    cdef Blocks waiting = Blocks(genomes.shape[0], queue)
+    cdef double[:, ::1] out = waiting.out
+    grid.poll.data = waiting.stop
+    while waiting.next():
+        first = waiting.first
+        with nogil:
+            block.load(&genomes[first, 0, 0], waiting.n)
+            block.run(&x[0, 0], &paths)
+            for lane in range(waiting.n):
+                check_signals()
+                gather(&rows, phi, n_cells, lane, &columns[0])
+                grid.search(&columns[0], False)
+                if waiting.stopped():
+                    break
+                out[first + lane, 0] = out[first + lane, 2] = 0.0 if grid.best.error < INFINITY else INFINITY
+                out[first + lane, 1], out[first + lane, 3] = grid.best.error, grid.best.wrong
+        if waiting.stopped():
+            break
+    return waiting.errors

@@ -1,3 +1,5 @@
+from libc.stdint cimport int64_t
+
 from evoke._core.dispatch cimport evk_columns, evk_loo, evk_poll
 from evoke._core.loss cimport Loss
 from evoke._core.readout cimport Points
@@ -14,6 +16,8 @@ cdef class Grid:
     cdef evk_loo loo
     cdef evk_poll poll
     cdef Best best
+    cdef int64_t[::1] numbers
+    cdef const int64_t[::1] blocks
     cdef double[::1] widths, capacities, ridge, distances, gram, work, coef, bias, decisions, mean, inverse
     cdef object best_coef, best_bias, best_decisions
     cdef int search(self, double *columns, bint keep) except -1 nogil

@@ -1,6 +1,6 @@
 from typing import Any, NamedTuple
 
-from evoke._validation.arrays import FloatArray
+from evoke._validation.arrays import FloatArray, IntArray
 
 KERNELS: tuple[str, ...]
 
@@ -30,4 +30,5 @@ def choose(
     objective: Any,
     relative: bool = True,
     scaled: bool = True,
+    blocks: IntArray | None = None,
 ) -> Chosen | None: ...

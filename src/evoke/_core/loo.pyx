@@ -1,4 +1,4 @@
-"""Least-squares support vector machines over a grid of kernel widths and capacities, judged by exact leave-one-out."""
+"""Least-squares machines over a grid of kernel widths and capacities, judged by points or blocks that are left out."""
 from libc.math cimport INFINITY
 from libc.stdint cimport int64_t
 
@@ -45,7 +45,7 @@ def fit_gram(const double[:, ::1] gram not None, const double[:, ::1] targets no
         raise ValueError(f"targets must have shape (n_outputs, {n}), got {(targets.shape[0], targets.shape[1])}")
     if <size_t>ridge.shape[0] != n:
         raise ValueError(f"ridge must have shape {(n,)}, got {(ridge.shape[0],)}")
-    cdef size_t size = evk_loo_work_size(n, n_outputs)
+    cdef size_t size = evk_loo_work_size(n, n_outputs, 1)
     if size == 0:
         raise MemoryError(f"a kernel matrix of {n} rows does not fit")
     matrix = aligned(n * ld)
@@ -60,7 +60,7 @@ def fit_gram(const double[:, ::1] gram not None, const double[:, ::1] targets no
     cdef evk_loo loo
     cdef evk_poll poll = make_poll(NULL)
     cdef int solved
-    loo.n, loo.ld, loo.n_outputs = n, ld, n_outputs
+    loo.n, loo.ld, loo.n_outputs, loo.blocks = n, ld, n_outputs, NULL
     loo.kernel, loo.ridge, loo.targets, loo.work = &kernel[0], &ridge[0], &targets[0, 0], &work[0]
     loo.coef, loo.bias, loo.decisions = &coef[0, 0], &bias[0], &decisions[0, 0]
     with nogil:
@@ -68,6 +68,18 @@ def fit_gram(const double[:, ::1] gram not None, const double[:, ::1] targets no
     if solved <= 0:
         return None
     return Fitted(np.ascontiguousarray(coefficients[:, :n].T), intercept, decided[:, :n].copy())
+
+
+cdef Py_ssize_t largest_block(const int64_t[::1] blocks, Py_ssize_t n) except -1:
+    """Points of the largest block; checks that there are several, without gaps."""
+    cdef Py_ssize_t k, largest = 1
+    if blocks.shape[0] < 3 or blocks[0] != 0 or blocks[blocks.shape[0] - 1] != n:
+        raise ValueError(f"blocks must be the offsets of at least two blocks, from 0 to {n}, got {list(blocks)}")
+    for k in range(blocks.shape[0] - 1):
+        if blocks[k + 1] <= blocks[k]:
+            raise ValueError(f"blocks must rise, got {blocks[k]} and {blocks[k + 1]} at {k}")
+        largest = max(largest, <Py_ssize_t>(blocks[k + 1] - blocks[k]))
+    return largest
 
 
 cdef class Grid:
@@ -82,30 +94,39 @@ cdef class Grid:
     capacities : float64 ndarray
         Values of C, ascending: of two pairs with the same error the one with the smaller C is taken.
     points : Points
-        Weights and targets.
+        Weights and targets; its rows say how many there are.
     objective : Objective
     n_features : int
     relative : bool
         Whether widths and the linear kernel are in the units that the features give. If not, a width is a gamma.
     scaled : bool
-        Whether features are standardised first."""
+        Whether features are standardised first.
+    blocks : int64 ndarray of shape (n_blocks + 1,), optional
+        Where each block of points begins that is left out as a whole, and the last ends. None: each point alone."""
 
     def __cinit__(self, kernel not None, widths not None, capacities not None, points not None, objective not None,
-                  size_t n_features, bint relative=True, bint scaled=True):
+                  size_t n_features, bint relative=True, bint scaled=True, blocks=None):
         cdef size_t n = len(points.rows), n_outputs = len(points.targets), ld = whole_packs(n)
-        cdef const int64_t[::1] rows = points.rows
         cdef const double[::1] weights = points.weights
         cdef const double[:, ::1] targets = points.targets
         check_choice("kernel", kernel, KERNELS)
         self.linear, self.scaled, self.n_features = KERNELS.index(kernel) == 0, scaled, n_features
         self.relative = relative
-        self.points = make_points(rows, weights, targets, n)
+        self.numbers = np.arange(n)
+        self.points = make_points(self.numbers, weights, targets, n)
         self.loss = make_loss(objective, n_outputs)
         self.poll = make_poll(NULL)
-        if evk_loo_work_size(n, n_outputs) == 0:
+        self.loo.blocks, self.loo.n_blocks = NULL, 0
+        cdef size_t largest = 1
+        if blocks is not None:
+            self.blocks = blocks
+            largest = largest_block(self.blocks, n)
+            self.loo.blocks, self.loo.n_blocks = &self.blocks[0], self.blocks.shape[0] - 1
+        cdef size_t size = evk_loo_work_size(n, n_outputs, largest)
+        if size == 0:
             raise MemoryError(f"a kernel matrix of {n} rows does not fit")
         self.widths, self.capacities = np.array(widths, float), np.array(capacities, float)
-        self.ridge, self.work = np.zeros(ld), aligned(evk_loo_work_size(n, n_outputs))
+        self.ridge, self.work = np.zeros(ld), aligned(size)
         self.distances, self.gram = aligned(n * ld), aligned(0 if self.linear else n * ld)
         self.coef, self.bias, self.decisions = np.zeros(n_outputs * ld), np.zeros(n_outputs), np.zeros(n_outputs * ld)
         self.mean, self.inverse = np.zeros(n_features), np.ones(n_features)
@@ -185,12 +206,12 @@ cdef class Grid:
 
 
 def choose(const double[:, ::1] features not None, points not None, kernel not None, widths not None,
-           capacities not None, objective not None, bint relative=True, bint scaled=True):
+           capacities not None, objective not None, bint relative=True, bint scaled=True, blocks=None):
     """The best pair for features (n, n_features), and its machine; None where no pair has a finite error."""
     cdef size_t n = features.shape[0], d = features.shape[1]
     if len(points.rows) != n:
         raise ValueError(f"points has {len(points.rows)} rows, but features has {n}")
-    cdef Grid grid = Grid(kernel, widths, capacities, points, objective, d, relative, scaled)
+    cdef Grid grid = Grid(kernel, widths, capacities, points, objective, d, relative, scaled, blocks)
     columns = np.zeros((d, whole_packs(n)))
     columns[:, :n] = np.asarray(features).T
     cdef double[:, ::1] x = columns

@@ -22,4 +22,5 @@ def evaluate(
     objective: Any,
     washout: int = 0,
     queue: Any = None,
+    blocks: IntArray | None = None,
 ) -> FloatArray: ...

@@ -208,7 +208,7 @@ cdef class Running:
 
 
 def evaluate(Network networks not None, sequences not None, pool not None, points not None, readout not None,
-             objective not None, int64_t washout=0, queue=None):
+             objective not None, int64_t washout=0, queue=None, blocks=None):
     """Errors (n_networks, 4): 0, the objective of the leave-one-out decisions, 0, and how many of these are wrong.
 
     Parameters
@@ -228,6 +228,8 @@ def evaluate(Network networks not None, sequences not None, pool not None, point
         Steps at the beginning of each sequence that do not count, fewer than it has.
     queue : WorkQueue, optional
         Threads of one queue share the networks and fill its errors.
+    blocks : int64 ndarray of shape (n_blocks + 1,), optional
+        Where each block of sequences begins that is left out as a whole, and the last ends. None: each sequence alone.
 
     A network whose features are not finite, or none of whose machines can be trained, has infinite errors."""
     cdef const double[:, :, ::1] genomes = networks.array
@@ -241,26 +243,26 @@ def evaluate(Network networks not None, sequences not None, pool not None, point
     cdef Pooler pooler = Pooler(networks, pool, washout)
     cdef Grid grid = Grid(
         readout.kernel, readout.widths, readout.capacities, points, objective, pooler.n_features, readout.relative,
-        readout.scaled,
+        readout.scaled, blocks,
     )
     cdef size_t ld = grid.loo.ld
     cdef double[::1] columns = np.zeros(LANES * pooler.n_features * ld)
-    cdef Blocks blocks = Blocks(n_networks, queue)
-    cdef double[:, ::1] out = blocks.out
-    grid.poll.data = blocks.stop
+    cdef Blocks waiting = Blocks(n_networks, queue)
+    cdef double[:, ::1] out = waiting.out
+    grid.poll.data = waiting.stop
     cdef Py_ssize_t first, lane
-    while blocks.next():
-        first = blocks.first
+    while waiting.next():
+        first = waiting.first
         with nogil:
-            pooler.block.load(&genomes[first, 0, 0], blocks.n)
+            pooler.block.load(&genomes[first, 0, 0], waiting.n)
             pooler.read(&x[0, 0], offsets, &columns[0], ld)
-            for lane in range(blocks.n):
+            for lane in range(waiting.n):
                 check_signals()
                 grid.search(&columns[<size_t>lane * pooler.n_features * ld], False)
-                if blocks.stopped():
+                if waiting.stopped():
                     break
                 out[first + lane, 0] = out[first + lane, 2] = 0.0 if grid.best.error < INFINITY else INFINITY
                 out[first + lane, 1], out[first + lane, 3] = grid.best.error, grid.best.wrong
-        if blocks.stopped():
+        if waiting.stopped():
             break
-    return blocks.errors
+    return waiting.errors

@@ -26,10 +26,11 @@ INT32_MAX = 2**31 - 1
 
 __all__ = [
     "INT32_MAX", "MOST", "MOST_SCALE", "check_callable", "check_callbacks", "check_choice", "check_class_weight",
-    "check_flag", "check_flag_or_auto", "check_fraction", "check_gate_bias", "check_integer", "check_integer_or_none",
-    "check_lags", "check_lags_or_auto", "check_method", "check_n_jobs", "check_not_negative", "check_number",
-    "check_path", "check_pool", "check_positive", "check_positive_or_none", "check_positive_or_text",
-    "check_random_state", "check_real", "is_sequence", "is_text", "takes_record", "to_number",
+    "check_flag", "check_flag_or_auto", "check_fraction", "check_gate_bias", "check_held_out", "check_integer",
+    "check_integer_or_none", "check_lags", "check_lags_or_auto", "check_method", "check_n_jobs", "check_not_negative",
+    "check_number", "check_path", "check_pool", "check_positive", "check_positive_or_none", "check_positive_or_text",
+    "check_random_state", "check_real", "is_sequence", "is_splitter", "is_text", "takes_record",
+    "to_number",
 ]  # fmt: skip
 
 
@@ -135,6 +136,21 @@ def check_fraction(name: str, value: Any, *, half: bool = False) -> float:
         also = "'half' or " if half else ""
         raise refusal(name, f"be {also}a number between 0 and 1", value)
     return number
+
+
+def is_splitter(value: Any) -> bool:
+    """Whether the value divides data as the splitters of scikit-learn do."""
+    methods = (getattr(value, name, None) for name in ("split", "get_n_splits"))
+    return not isinstance(value, type) and all(map(callable, methods))
+
+
+def check_held_out(name: str, value: Any) -> None:
+    """What is held out of sequences: a part of them, each in turn, or the splits of a splitter."""
+    if any(is_text(value, text) for text in ("half", "stratified", "loo")) or is_splitter(value):
+        return
+    if not 0 < to_number(value) < 1:
+        demand = "be 'half', 'stratified', 'loo', a number between 0 and 1 or a splitter such as KFold(5)"
+        raise refusal(name, demand, value)
 
 
 def check_integer_or_none(name: str, value: Any, least: int, most: int) -> None:

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from evoke._validation.parameters import check_flag, check_integer, check_path
+from evoke._validation.parameters import check_flag, check_integer, check_path, is_splitter
 from evoke.estimators.base import settled_parameters
 from evoke.evolution.run import Callback, Run
 from evoke.persistence.atomic import check_replaceable
@@ -136,7 +136,8 @@ class Checkpoint:
             self._refuse(f"{type(saved).__name__} instead of {type(model).__name__}")
         ours, theirs = (settled_parameters(estimator, run.problem) for estimator in (model, saved))
         for name in sorted(set(ours) - {*MAY_CHANGE, "random_state"}):
-            if not np.array_equal(ours[name], theirs[name]):
+            # what splitters give is compared with the data
+            if not all(map(is_splitter, (ours[name], theirs[name]))) and not np.array_equal(ours[name], theirs[name]):
                 self._refuse(f"{name}={theirs[name]!r} instead of {ours[name]!r}")
         state = saved.fitted_.run
         if state.digest != run.problem.digest:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from operator import attrgetter
 from types import MappingProxyType
@@ -24,6 +24,7 @@ from evoke._validation.parameters import (
     check_flag,
     check_fraction,
     check_gate_bias,
+    check_held_out,
     check_integer,
     check_n_jobs,
     check_not_negative,
@@ -38,7 +39,7 @@ from evoke.estimators.fit import Fit, OneNetwork
 from evoke.estimators.fitted import FittedModel
 from evoke.estimators.split import Split
 from evoke.evolution.evolved import Evolved
-from evoke.evolution.problem import FreeRun, Objective, PooledProblem, Problem
+from evoke.evolution.problem import AnyProblem, FreeRun, Objective, PooledProblem, Problem, SplitProblem
 from evoke.evolution.run import evolve
 from evoke.persistence.model import Persistent
 from evoke.readouts import READOUTS, READOUTS_OF_STEPS, LSSVMReadout, PinvReadout, Readout, SVMReadout
@@ -117,7 +118,9 @@ class BaseEvoke(
     # what "auto" stands for: where steps have targets, where sequences have
     _auto: Mapping[str, tuple[Any, Any]] = MappingProxyType({})
     _model: type[FittedModel]
-    _user: BaseEvoke  # of a copy with settled parameters: the estimator of the user
+    # of a copy with settled parameters: the estimator of the user, and whether its data are read as a whole
+    _user: BaseEvoke
+    _whole: bool
     _fitted = frozenset({
         "n_features_in_", "feature_names_in_", "genome_", "readout_", "best_fitness_", "n_evaluations_", "history_",
         "_esp", "_cell", "_gate_bias", "_washout", "_digest", "_first", "metadata_",
@@ -138,6 +141,7 @@ class BaseEvoke(
         for name, values in self._auto.items():
             if is_text(getattr(self, name), "auto"):
                 setattr(settled, name, values[bool(whole)])
+        settled._whole = bool(whole)
         return settled
 
     @contextmanager
@@ -183,7 +187,9 @@ class BaseEvoke(
             check_flag(name, getattr(self, name))
         check_gate_bias(self.gate_bias)
         check_callbacks(self.callbacks)
-        if not (rolling or (self._leaves_out and is_text(self.validation, "loo"))):
+        if self._leaves_out:
+            check_held_out("validation", self.validation)
+        elif not rolling:
             check_fraction("validation", self.validation, half=True)
         check_random_state(self.random_state)
         check_positive_or_none("max_seconds", self.max_seconds)
@@ -197,7 +203,7 @@ class BaseEvoke(
 
     def _evolve(
         self,
-        split: Split,
+        splits: Sequence[Split],
         segments: Segments,
         build: Callable[..., FittedModel],
         *,
@@ -208,8 +214,8 @@ class BaseEvoke(
 
         Parameters
         ----------
-        split : Split
-            The data, divided into a training and a validation part.
+        splits : sequence of Split
+            The data, divided into a training and a validation part: in one way, or in several.
         segments : Segments
             The rows of the sequences in the order in which networks read them.
         build : callable
@@ -221,14 +227,19 @@ class BaseEvoke(
         """
         # what the fitness of a network depends on: first phase, its readout is trained on the training points; second
         # phase, its error is taken on the validation points too
-        problem = self._problem(split, segments, exclusive, free)
+        problems = [self._problem(split, segments, exclusive, free) for split in splits]
+        problem, split = problems[0], splits[0]
         final = problem.train if split.final is split.train else split.points(segments, split.final)
-        for points in (problem.train, final):
+        for points in (*(part.train for part in problems), final):
             for C in self._capacities(problem):
                 weighted_C(C, points.weights)  # must be within the range of float64
+        left_out = "refit=True is left out, the readout was not trained on the held-out part"
+        if not self.refit:
+            left_out = "the readout was trained on the training part of the first split alone"
 
         # the engine with a subpopulation of chromosomes for each cell: new ones, or those of the last fit
-        self._run(Fit(self, problem, OneNetwork(problem, final), build))
+        whole: AnyProblem = problem if len(problems) == 1 else SplitProblem(tuple(problems))
+        self._run(Fit(self, whole, OneNetwork(problem, final, left_out), build))
 
     def _run(self, fit: Fit) -> None:
         """Evolve, and keep the model of the best network, or networks."""
@@ -250,12 +261,15 @@ class BaseEvoke(
             raise ValueError(f"no network had a finite error: the data are too large, scale them{hint}")
 
     def _problem(self, split: Split, segments: Segments, exclusive: bool, free: FreeRun | None) -> Problem:
-        epsilon = float(self.epsilon) if self._regression else 0.0
         return Problem(
             segments, split.points(segments, split.train), split.points(segments, split.validation), str(self.cell),
             check_gate_bias(self.gate_bias), self._make_readout(),
-            Objective(str(self.objective), exclusive, self._regression, epsilon), free, self._make_evolved(),
+            self._make_objective(exclusive=exclusive), free, self._make_evolved(),
         )  # fmt: skip
+
+    def _make_objective(self, *, exclusive: bool) -> Objective:
+        epsilon = float(self.epsilon) if self._regression else 0.0
+        return Objective(str(self.objective), exclusive, self._regression, epsilon)
 
     def _capacities(self, problem: Problem) -> tuple[float, ...]:
         """The least and the largest C with which readouts are trained."""
@@ -333,7 +347,7 @@ class BaseEvoke(
         return len(model.networks) * model.network.n_cells
 
 
-def settled_parameters(estimator: BaseEvoke, problem: Problem | PooledProblem) -> dict[str, Any]:
+def settled_parameters(estimator: BaseEvoke, problem: AnyProblem) -> dict[str, Any]:
     """The parameters of an estimator, those that are "auto" with the value that they stand for in this problem."""
     return estimator._settled(isinstance(problem, PooledProblem)).get_params(deep=False)
 

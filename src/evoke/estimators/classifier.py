@@ -10,7 +10,8 @@ import numpy as np
 from sklearn.base import ClassifierMixin
 from sklearn.utils.metaestimators import available_if
 
-from evoke._validation.parameters import check_class_weight, is_text
+from evoke._validation.errors import shown
+from evoke._validation.parameters import check_class_weight, is_splitter, is_text
 from evoke._validation.targets import check_labels_to_score
 from evoke.estimators.base import learned
 from evoke.estimators.fitted import ClassifierModel
@@ -68,9 +69,9 @@ class EvokeClassifier(ClassifierMixin, SequenceEstimator):
         "auto": "hinge" where steps have targets, "squared" where sequences have one.
     readout : {"svm", "lssvm", "pinv", "ridge"} or "auto", default="auto"
         Support vector machines, least-squares support vector machines, or linear weights by the pseudoinverse, one for
-        each output. The latter two fit targets of +-1 by least squares. "ridge" is ridge regression of whole sequences,
-        where ``validation="loo"``.
-        "auto": "svm" where steps have targets, "lssvm" where sequences have one.
+        each output. The latter two fit targets of +-1 by least squares. "ridge" is ridge regression, where
+        ``validation="loo"``.
+        "auto": "svm" where steps have targets, "lssvm" where sequences have one, or ``validation="loo"``.
     kernel : {"rbf", "linear", "poly"}, default="rbf"
     gamma : float or "evolve" or "auto", default="auto"
         Kernel width, ``exp(-gamma * |x - y|**2)``. The paper's "standard deviation 2.0" means 1/4 in its SVM software.
@@ -91,13 +92,26 @@ class EvokeClassifier(ClassifierMixin, SequenceEstimator):
         Solver that trains the support vector machines of ``readout="svm"``.
     washout : int, default=0
         Steps at the beginning of every sequence that count neither in training nor in the fitness.
-    validation : "half", "loo" or float or "auto", default="auto"
-        The part held out for the fitness: the second half of the sequences (or of the steps of a single sequence), or
-        the last fraction of them. Not used where `fit` is given ``X_val, y_val``. "loo": each sequence in turn, exactly
-        and from a single factorisation; for one target a sequence and ``readout="lssvm"`` or ``"ridge"``. Of more than
-        300 sequences networks are judged on 300, taken evenly from all in the order of their targets; the readout of
-        the best networks learns from all, and leaves out each of them.
-        "auto": "half" where steps have targets or `C` or `gamma` evolve, "loo" where sequences have one.
+    validation : "half", "stratified", "loo" or float or splitter or "auto", default="auto"
+        What is held out for the fitness. "half": the second half of the sequences, or of the steps of a single
+        sequence. A float: the last fraction of them. Neither shuffles. "stratified": a half that is shuffled by
+        `random_state` (None: always in the same way), and has half of each class where there is one label a sequence,
+        or a single sequence. None of these is used where `fit` is given ``X_val, y_val``.
+
+        "loo": each sequence in turn, exactly, from one factorisation; for ``readout="lssvm"`` or ``"ridge"``. Of more
+        than 300 sequences with one target networks are judged on 300, taken evenly from all in the order of their
+        targets; the readout of the best networks learns from all, and leaves out each of them. Where steps have
+        targets, the steps of a sequence are left out together. One network is read step by step; `pool`, `n_networks`,
+        `differences` and `scale` have no part in it. The time grows with the cube of the number of all steps.
+
+        A splitter of scikit-learn, such as ``KFold(5)``, which divides the sequences, or the steps of a single one.
+        Where sequences have one target and "loo" is possible it is like "loo", but the test part of each split is left
+        out as a block; these parts must have each sequence once. Elsewhere a readout is trained for each split, the
+        fitness is the mean over the splits, and the readout at the end learns from all that is in the training part of
+        a split.
+
+        "auto": "half" where steps have targets. Where sequences have one, "loo"; if other parameters rule that out (the
+        readout, `kernel` or `solver`, `C` or `gamma` that evolve), "stratified".
     random_state : int, SeedSequence, Generator, RandomState or None, default=None
         Seed of the evolution; 0 is a seed like any other. None: a different run each time.
     n_jobs : int or None, default=None
@@ -145,8 +159,8 @@ class EvokeClassifier(ClassifierMixin, SequenceEstimator):
         The labels in order; for indicator targets the numbers of the outputs.
     loo_decision_function_ : ndarray of shape (n_sequences,) or (n_sequences, n_outputs)
         Decisions on the sequences of `fit`, each by a readout that was trained without it; NaN where a sequence has no
-        weight. The networks, `C` and `gamma` were chosen by them, so they are somewhat too good. Only with
-        ``validation="loo"``.
+        weight. The networks, `C` and `gamma` were chosen by them, so they are somewhat too good. Only where
+        sequences have one target, with ``validation="loo"`` or a splitter that leaves out blocks.
     genome_ : ndarray of shape (n_cells, 4 * (`n_features_in_` + n_cells))
         Weights of the best network. A row is a cell: [z | input | forget | output] x [inputs, cells].
     readout_ : FittedReadout
@@ -255,7 +269,8 @@ class EvokeClassifier(ClassifierMixin, SequenceEstimator):
 
     # ------------------------------------------------------------------ fitting
 
-    def fit(self, X, y, lengths=None, X_val=None, y_val=None, sample_weight=None, sample_weight_val=None):
+    def fit(self, X, y, lengths=None, X_val=None, y_val=None, sample_weight=None, sample_weight_val=None,
+            groups=None):  # fmt: skip
         """Evolve a network and train its readout.
 
         Parameters
@@ -277,6 +292,9 @@ class EvokeClassifier(ClassifierMixin, SequenceEstimator):
             its step, for the fitness too: a weight of 2 is the same as two such steps.
         sample_weight_val : optional
             The weights of `y_val`.
+        groups : array-like of shape (n_sequences,), optional
+            What a splitter such as ``GroupKFold`` keeps together, where `validation` is one. Of a single sequence it
+            has a group a step. Metadata routing passes it on after ``set_fit_request(groups=True)`` only.
 
         Returns
         -------
@@ -298,7 +316,7 @@ class EvokeClassifier(ClassifierMixin, SequenceEstimator):
         DataConversionWarning
             y is a column.
         """
-        given = self._read(X, y, lengths, X_val, y_val, sample_weight, sample_weight_val)
+        given = self._read(X, y, lengths, X_val, y_val, sample_weight, sample_weight_val, groups)
         settled = self._settled_for(given)
         with self._fitting(settled):
             settled._fit(given)
@@ -312,7 +330,7 @@ class EvokeClassifier(ClassifierMixin, SequenceEstimator):
             ClassifierModel, features=given.features, classes=labels.classes, multilabel=labels.multilabel,
             per_sequence=data.y.per_sequence,
         )  # fmt: skip
-        if is_text(self.validation, "loo"):
+        if self._whole:
             yes = labels.encode(given.data.y, data.X)[data.X.offsets[1:] - 1] > 0
             # not those of classes: probabilities are those of sequences like the given ones
             weights = given.data.y.weights_of_rows(data.X)[data.X.offsets[1:] - 1]
@@ -322,13 +340,17 @@ class EvokeClassifier(ClassifierMixin, SequenceEstimator):
                 slope = fit_slope(left_out[seen], yes[seen], weights[seen], exclusive=exclusive)
                 return build(left_out=left_out, slope=slope, **parts)
 
-            self._evolve_whole(data, labels.encode, build_calibrated, exclusive=exclusive)
+            self._evolve_whole(given._replace(data=data), labels.encode, build_calibrated, exclusive=exclusive)
             return
-        split = divide(
-            data, held_out, labels.encode, washout=self.washout, validation=self.validation, refit=self.refit
-        )
-        self._warn_of_unlearnable(labels, split, data, held_out)
-        self._evolve(split, share_prefixes(split.X), build, exclusive=exclusive)
+        if is_text(self.validation, "loo"):
+            self._evolve_left_out(given._replace(data=data), labels.encode, build, exclusive=exclusive)
+            return
+        splits = divide(
+            data, held_out, labels.encode, washout=self.washout, validation=self.validation,
+            random_state=self.random_state, labels=True, groups=given.groups, refit=self.refit,
+        )  # fmt: skip
+        self._warn_of_unlearnable(labels, splits, data, held_out)
+        self._evolve(splits, share_prefixes(splits[0].X), build, exclusive=exclusive)
 
     def _weighted(self, labels: Labels, data: Data, held_out: Data | None) -> tuple[Data, Data | None]:
         """The data with their weights times those of the classes."""
@@ -340,23 +362,32 @@ class EvokeClassifier(ClassifierMixin, SequenceEstimator):
         y, y_val = labels.weigh(self.class_weight, y, held_out.y, counted=counted)
         return Data(X, y), Data(held_out.X, y_val)
 
-    def _warn_of_unlearnable(self, labels: Labels, split: Split, data: Data, held_out: Data | None) -> None:
-        """Warn of classes that are held out but not among those trained on."""
-        taught = labels.among(split.targets[split.train])
-        judged = labels.among(split.targets[split.validation[split.weights[split.validation] > 0]])
-        if not (judged & ~taught).any():
+    def _warn_of_unlearnable(
+        self, labels: Labels, splits: list[Split], data: Data, held_out: Data | None
+    ) -> None:
+        """Warn of classes that are held out but not among those trained on, in the first such split."""
+        for split in splits:
+            taught = labels.among(split.targets[split.train])
+            judged = labels.among(split.targets[split.validation[split.weights[split.validation] > 0]])
+            if (judged & ~taught).any():
+                break
+        else:
             return
         kind = "output(s)" if labels.multilabel else "class(es)"
         lacking = labels.classes[judged & ~taught].tolist()
         text = f"the held-out part has {kind} {lacking}, which the training part lacks"
         if taught.sum() == 1 and not labels.multilabel:
             text += f" (it has only {labels.classes[taught].tolist()})"
-        if self.refit and held_out is None:
+        if (self.refit or len(splits) > 1) and held_out is None:
             text += ": networks are judged by readouts that were not taught them"
         else:
             text += ": the model cannot learn them"
         if held_out is not None:
             text += ". X needs sequences with them, after the washout"
+        elif is_text(self.validation, "stratified"):
+            text += ". X needs more sequences with them; or pass X_val and y_val"
+        elif is_splitter(self.validation):
+            text += f". validation={shown(self.validation)} divides the data so"
         else:
             shuffle = "shuffle the sequences, or " if data.X.n_sequences > 1 else ""
             text += f". As validation={self.validation!r} holds out what comes last, {shuffle}pass X_val and y_val"
@@ -393,7 +424,7 @@ class EvokeClassifier(ClassifierMixin, SequenceEstimator):
 
     @available_if(_can_estimate)
     def predict_proba(self, X, lengths=None):
-        """Probabilities of the classes; only with ``validation="loo"``, the default for one label a sequence.
+        """Probabilities of the classes; only with ``validation="loo"``, one label a sequence, or blocks.
 
         The decisions times one number, which has the least log-loss on the decisions of `fit` about sequences that
         were left out, are turned into probabilities by the softmax, or for two classes by the logistic function. So

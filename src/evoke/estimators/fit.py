@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator
 
+from evoke._core import loo
 from evoke._core.kernel import Kernel
 from evoke._validation.arrays import FloatArray
 from evoke.esp import ESP
@@ -18,12 +19,12 @@ from evoke.estimators.fitted import FittedModel
 from evoke.estimators.pooling import Pooling
 from evoke.evolution.evaluation import activations, evaluate, fit_readout
 from evoke.evolution.evolved import as_genomes
-from evoke.evolution.problem import Points, PooledProblem, Problem
+from evoke.evolution.problem import AnyProblem, Points, PooledProblem, Problem, StepsProblem
 from evoke.evolution.run import Run
 from evoke.readouts import FittedReadout, LeaveOneOut
 from evoke.sequences.preparation import Preparation, Units
 
-__all__ = ["Fit", "JoinedNetworks", "OneNetwork"]
+__all__ = ["Fit", "JoinedNetworks", "LeftOutNetwork", "OneNetwork"]
 
 
 class Fit:
@@ -33,7 +34,7 @@ class Fit:
     ----------
     estimator : estimator
         Its parameters, and with ``warm_start`` its last fit.
-    problem : Problem or PooledProblem
+    problem : Problem, PooledProblem, SplitProblem or StepsProblem
         What networks are evolved for.
     train : callable
         Trains the readout at the end: from the engine to fields of the fitted model, `network` and `readout` for one.
@@ -51,7 +52,7 @@ class Fit:
     def __init__(
         self,
         estimator: BaseEstimator,
-        problem: Problem | PooledProblem,
+        problem: AnyProblem,
         train: Callable[[ESP], dict[str, Any]],
         build: Callable[..., FittedModel],
         **engine: Any,
@@ -112,10 +113,14 @@ class Fit:
 
 @dataclass(frozen=True)
 class OneNetwork:
-    """The best network, whose readout is trained on the `final` points."""
+    """The best network, whose readout is trained on the `final` points.
+
+    Where that fails it is trained on those of `problem`, and a warning says what is `left_out`.
+    """
 
     problem: Problem
     final: Points
+    left_out: str
 
     def __call__(self, esp: ESP) -> dict[str, Any]:
         """The fields `network` and `readout`."""
@@ -136,9 +141,7 @@ class OneNetwork:
             return readout
         except ValueError as error:
             # these are more points than the fitness has tried: no reason to lose the run
-            warnings.warn(
-                f"refit=True is left out, the readout was not trained on the held-out part: {error}", stacklevel=8
-            )
+            warnings.warn(f"{self.left_out}: {error}", stacklevel=8)
             return fit_readout(problem, genome)
 
 
@@ -158,21 +161,42 @@ class JoinedNetworks:
         statistics = Pooling.statistics(networks, problem.inputs, problem.pool, problem.washout)
         pooling = Pooling.of(statistics, problem.pool, problem.washout, scaled=self.readout.scaled)
         features = pooling.scaled(statistics)
-        found = replace(self.readout, scaled=False).choose(features, problem.points, problem.objective)
-        if found is None:
-            raise ValueError("the kernel matrix of the joined networks is singular to working precision: lower C")
-        n_outputs = len(found.intercept)
-        kernel = Kernel("rbf", found.gamma) if self.readout.kernel == "rbf" else Kernel("linear")
-        readout = FittedReadout(
-            features, found.dual_coef * self.units.deviation,
-            found.intercept * self.units.deviation + self.units.mean, np.zeros(n_outputs),
-            np.ones(n_outputs, dtype=bool), kernel,
-        )  # fmt: skip
+        found, readout = _chosen(replace(self.readout, scaled=False), features, problem, self.units)
         left_out = found.decisions.T * self.units.deviation + self.units.mean
         return {
             "network": networks, "readout": readout, "preparation": self.preparation, "pooling": pooling,
             "left_out": left_out,
         }  # fmt: skip
+
+
+@dataclass(frozen=True)
+class LeftOutNetwork:
+    """The best network, whose steps are read by one readout that is found by leaving out each sequence."""
+
+    problem: StepsProblem
+
+    def __call__(self, esp: ESP) -> dict[str, Any]:
+        """The fields `network` and `readout`."""
+        problem, genome = self.problem, as_genomes(esp.best)
+        phi = np.ascontiguousarray(activations(problem, genome[None])[0][problem.points.rows])
+        _, readout = _chosen(problem.readout, phi, problem, Units.none(problem.points.targets.T))
+        return {"network": problem.networks(genome), "readout": readout}
+
+
+def _chosen(
+    grid: LeaveOneOut, features: FloatArray, problem: PooledProblem | StepsProblem, units: Units
+) -> tuple[loo.Chosen, FittedReadout]:
+    """The best readout of a grid on features of the points, and its form for targets with units."""
+    found = grid.choose(features, problem.points, problem.objective, problem.blocks)
+    if found is None:
+        raise ValueError("the kernel matrix of the best networks is singular to working precision: lower C")
+    n_outputs = len(found.intercept)
+    kernel = Kernel("rbf", found.gamma) if grid.kernel == "rbf" else Kernel("linear")
+    readout = FittedReadout(
+        features, found.dual_coef * units.deviation, found.intercept * units.deviation + units.mean,
+        np.zeros(n_outputs), np.ones(n_outputs, dtype=bool), kernel,
+    )  # fmt: skip
+    return found, readout
 
 
 def _described(lengths: tuple[int, ...]) -> str:
@@ -182,7 +206,7 @@ def _described(lengths: tuple[int, ...]) -> str:
     return f"{n_cells} cells and {lengths[0] // 4 - n_cells} inputs{evolved}"
 
 
-def take_over(esp: ESP, fitted: FittedModel, problem: Problem | PooledProblem) -> None:
+def take_over(esp: ESP, fitted: FittedModel, problem: AnyProblem) -> None:
     """Bring the population of the last fit into an engine, whose parameters must be the same."""
     last = fitted.run.esp
     if esp.lengths != last.lengths:

@@ -348,7 +348,7 @@ class EvokeForecaster(SeriesEstimator):
         series, external, features = self._read(y, X)
         given = series.sequences
         inputs = inputs_of(given, external, self.feedback_scale)
-        split = divide(
+        (split,) = divide(
             Data(inputs, with_weights(Targets(given.rows, False), sample_weight, given, of="y")),
             held_out_series(y_val, X_val, sample_weight_val, series, features.n, self.feedback_scale),
             lambda targets, _inputs, _name: targets.values,
@@ -368,7 +368,7 @@ class EvokeForecaster(SeriesEstimator):
                 end=states[0], last=given.rows[-1].copy(), index=series.end, **parts,
             )  # fmt: skip
 
-        self._evolve(split, segments, build, free=FreeRun(ends, float(self.feedback_scale)))
+        self._evolve([split], segments, build, free=FreeRun(ends, float(self.feedback_scale)))
 
     # ------------------------------------------------------------------ parameters
 

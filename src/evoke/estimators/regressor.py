@@ -63,8 +63,8 @@ class EvokeRegressor(RegressorMixin, SequenceEstimator):
         `epsilon`; summed over outputs and steps.
     readout : {"svm", "lssvm", "pinv", "ridge"} or "auto", default="auto"
         Support vector regression, least-squares support vector machines, or linear weights by the pseudoinverse, one
-        for each output. "ridge" is ridge regression of whole sequences, where ``validation="loo"``.
-        "auto": "svm" where steps have targets, "lssvm" where sequences have one.
+        for each output. "ridge" is ridge regression, where ``validation="loo"``.
+        "auto": "svm" where steps have targets, "lssvm" where sequences have one, or ``validation="loo"``.
     kernel : {"rbf", "linear", "poly"}, default="rbf"
     gamma : float or "evolve" or "auto", default="auto"
         Kernel width, ``exp(-gamma * |x - y|**2)``. The paper's "standard deviation 2.0" means 1/4 in its SVM software.
@@ -83,13 +83,26 @@ class EvokeRegressor(RegressorMixin, SequenceEstimator):
         Solver that trains the support vector machines of ``readout="svm"``.
     washout : int, default=0
         Steps at the beginning of every sequence that count neither in training nor in the fitness.
-    validation : "half", "loo" or float or "auto", default="auto"
-        The part held out for the fitness: the second half of the sequences (or of the steps of a single sequence), or
-        the last fraction of them. Not used where `fit` is given ``X_val, y_val``. "loo": each sequence in turn, exactly
-        and from a single factorisation; for one target a sequence and ``readout="lssvm"`` or ``"ridge"``. Of more than
-        300 sequences networks are judged on 300, taken evenly from all in the order of their targets; the readout of
-        the best networks learns from all, and leaves out each of them.
-        "auto": "half" where steps have targets or `C` or `gamma` evolve, "loo" where sequences have one.
+    validation : "half", "stratified", "loo" or float or splitter or "auto", default="auto"
+        What is held out for the fitness. "half": the second half of the sequences, or of the steps of a single
+        sequence. A float: the last fraction of them. Neither shuffles. "stratified": a half that is shuffled by
+        `random_state` (None: always in the same way), and has half of each class where there is one label a sequence,
+        or a single sequence. None of these is used where `fit` is given ``X_val, y_val``.
+
+        "loo": each sequence in turn, exactly, from one factorisation; for ``readout="lssvm"`` or ``"ridge"``. Of more
+        than 300 sequences with one target networks are judged on 300, taken evenly from all in the order of their
+        targets; the readout of the best networks learns from all, and leaves out each of them. Where steps have
+        targets, the steps of a sequence are left out together. One network is read step by step; `pool`, `n_networks`,
+        `differences` and `scale` have no part in it. The time grows with the cube of the number of all steps.
+
+        A splitter of scikit-learn, such as ``KFold(5)``, which divides the sequences, or the steps of a single one.
+        Where sequences have one target and "loo" is possible it is like "loo", but the test part of each split is left
+        out as a block; these parts must have each sequence once. Elsewhere a readout is trained for each split, the
+        fitness is the mean over the splits, and the readout at the end learns from all that is in the training part of
+        a split.
+
+        "auto": "half" where steps have targets. Where sequences have one, "loo"; if other parameters rule that out (the
+        readout, `kernel` or `solver`, `C` or `gamma` that evolve), "half".
     random_state : int, SeedSequence, Generator, RandomState or None, default=None
         Seed of the evolution; 0 is a seed like any other. None: a different run each time.
     n_jobs : int or None, default=None
@@ -138,8 +151,8 @@ class EvokeRegressor(RegressorMixin, SequenceEstimator):
         Number of values per step, or per sequence.
     loo_prediction_ : ndarray of shape (n_sequences,) or (n_sequences, n_outputs)
         Predictions of the sequences of `fit`, each by a readout that was trained without it; NaN where a sequence has
-        no weight. The networks, `C` and `gamma` were chosen by them, so they are somewhat too good. Only with
-        ``validation="loo"``.
+        no weight. The networks, `C` and `gamma` were chosen by them, so they are somewhat too good. Only where
+        sequences have one target, with ``validation="loo"`` or a splitter that leaves out blocks.
     genome_ : ndarray of shape (n_cells, 4 * (`n_features_in_` + n_cells))
         Weights of the best network. A row is a cell: [z | input | forget | output] x [inputs, cells].
     readout_ : FittedReadout
@@ -247,7 +260,8 @@ class EvokeRegressor(RegressorMixin, SequenceEstimator):
 
     # ------------------------------------------------------------------ fitting
 
-    def fit(self, X, y, lengths=None, X_val=None, y_val=None, sample_weight=None, sample_weight_val=None):
+    def fit(self, X, y, lengths=None, X_val=None, y_val=None, sample_weight=None, sample_weight_val=None,
+            groups=None):  # fmt: skip
         """Evolve a network and train its readout.
 
         Parameters
@@ -269,6 +283,9 @@ class EvokeRegressor(RegressorMixin, SequenceEstimator):
             its step, for the fitness too: a weight of 2 is the same as two such steps.
         sample_weight_val : optional
             The weights of `y_val`.
+        groups : array-like of shape (n_sequences,), optional
+            What a splitter such as ``GroupKFold`` keeps together, where `validation` is one. Of a single sequence it
+            has a group a step. Metadata routing passes it on after ``set_fit_request(groups=True)`` only.
 
         Returns
         -------
@@ -290,7 +307,7 @@ class EvokeRegressor(RegressorMixin, SequenceEstimator):
         DataConversionWarning
             y is a column.
         """
-        given = self._read(X, y, lengths, X_val, y_val, sample_weight, sample_weight_val)
+        given = self._read(X, y, lengths, X_val, y_val, sample_weight, sample_weight_val, groups)
         settled = self._settled_for(given)
         with self._fitting(settled):
             settled._fit(given)
@@ -301,14 +318,17 @@ class EvokeRegressor(RegressorMixin, SequenceEstimator):
         build = partial(
             RegressorModel, features=given.features, per_sequence=y.per_sequence, flat=y.values.ndim == 1
         )
-        if is_text(self.validation, "loo"):
-            self._evolve_whole(given.data, encode_values, build)
+        if self._whole:
+            self._evolve_whole(given, encode_values, build)
             return
-        split = divide(
+        if is_text(self.validation, "loo"):
+            self._evolve_left_out(given, encode_values, build)
+            return
+        splits = divide(
             given.data, given.held_out, encode_values, washout=self.washout, validation=self.validation,
-            refit=self.refit,
+            random_state=self.random_state, groups=given.groups, refit=self.refit,
         )  # fmt: skip
-        self._evolve(split, share_prefixes(split.X), build)
+        self._evolve(splits, share_prefixes(splits[0].X), build)
 
     def predict(self, X, lengths=None):
         """Values of the steps, or of the sequences where the model was trained with one value per sequence.

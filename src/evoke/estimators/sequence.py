@@ -4,27 +4,38 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from evoke._core import loo, pooled
-from evoke._validation.arrays import FloatArray
+from evoke._validation.arrays import FloatArray, to_array
 from evoke._validation.errors import ParameterError, refusal, shown
-from evoke._validation.parameters import check_choice, check_gate_bias, check_integer, check_lags, check_pool, is_text
+from evoke._validation.parameters import (
+    check_choice,
+    check_gate_bias,
+    check_integer,
+    check_lags,
+    check_pool,
+    is_splitter,
+    is_text,
+)
 from evoke.estimators.base import BaseEvoke
-from evoke.estimators.fit import Fit, JoinedNetworks
+from evoke.estimators.fit import Fit, JoinedNetworks, LeftOutNetwork
 from evoke.estimators.fitted import SequenceModel
 from evoke.estimators.pooling import check_lengths
-from evoke.estimators.split import Data, Encode
+from evoke.estimators.split import Data, Encode, part_of_rows, rows_after_washout
+from evoke.estimators.splitters import block_of_each, splits_of_sequences
 from evoke.estimators.streams import Stream
 from evoke.estimators.targets import with_weights
-from evoke.evolution.problem import Objective, Points, PooledProblem
+from evoke.evolution.problem import Points, PooledProblem, StepsProblem
 from evoke.memories import Memories
 from evoke.readouts import LeaveOneOut
 from evoke.sequences.containers import Sequences, Targets, as_sequences, as_targets, warn_of_column
 from evoke.sequences.features import Features
+from evoke.sequences.prefixes import share_prefixes
 from evoke.sequences.preparation import Preparation, Units
 
 __all__ = ["SequenceEstimator"]
@@ -39,6 +50,9 @@ JOINED_GRID = LeaveOneOut(widths=(0.1, 0.3, 1.0, 3.0), capacities=(1.0, 10.0, 10
 # Changes since so many steps before are inputs too: networks then see patterns of these widths at once.
 LAGS = (1, 2, 4, 8, 16, 32)
 
+# What "auto" stands for where sequences are left out whose steps have targets.
+AUTO_LEFT_OUT = {"readout": "lssvm", "C": "auto", "gamma": "auto"}
+
 # Sequences on which a network is judged: the time of leave-one-out grows with their cube.
 MOST_JUDGED = 300
 
@@ -46,12 +60,25 @@ MOST_JUDGED = 300
 POOL = ("last", "mean", "std", "max", "min", "positive", "change")
 
 
-def spread(targets: FloatArray, most: int) -> NDArray[np.int64]:
-    """Which of the points with targets (n_outputs, n) stand for all: at most so many, evenly over sorted targets."""
+def spread(targets: FloatArray, most: int, block: NDArray[np.int64] | None = None) -> NDArray[np.int64]:
+    """Which of the points with targets (n_outputs, n) stand for all: at most so many, evenly over sorted targets.
+
+    Where points are left out by blocks, evenly over the targets of each. `block` is the number of that of each point.
+    """
     n = targets.shape[1]
     if n <= most:
         return np.arange(n)
-    return np.sort(np.lexsort(targets[::-1])[np.arange(most) * n // most])
+    keys = targets[::-1] if block is None else [*targets[::-1], block]
+    judged = np.sort(np.lexsort(keys)[np.arange(most) * n // most])
+    # of a block that has nearly all points the others are needed too
+    return np.arange(n) if block is not None and (block[judged] == block[judged[0]]).all() else judged
+
+
+def begins(block: NDArray[np.int64] | None) -> NDArray[np.int64] | None:
+    """Where each block of points begins, and the last ends, of the numbers of their blocks, which rise."""
+    if block is None:
+        return None
+    return np.append(np.flatnonzero(np.diff(block, prepend=-1)), len(block)).astype(np.int64)
 
 
 class Given(NamedTuple):
@@ -60,6 +87,7 @@ class Given(NamedTuple):
     data: Data
     held_out: Data | None
     features: Features
+    groups: NDArray[Any] | None
 
 
 class SequenceEstimator(BaseEvoke, auto_wrap_output_keys=None):  # type: ignore[call-arg]
@@ -67,12 +95,14 @@ class SequenceEstimator(BaseEvoke, auto_wrap_output_keys=None):  # type: ignore[
 
     _leaves_out = True
     _model: type[SequenceModel]
+    # groups that a search or a cross-validation is given are for its own splitter, unless one asks for them
+    __metadata_request__fit = MappingProxyType({"groups": False})
     _fitted = BaseEvoke._fitted | {
         "_per_sequence", "_pool", "_pool_mean", "_pool_inverse", "_pool_limit", "_differences", "_input_mean",
         "_input_inverse", "_left_out",
     }  # fmt: skip
 
-    def _read(self, X, y, lengths, X_val, y_val, sample_weight, sample_weight_val) -> Given:
+    def _read(self, X, y, lengths, X_val, y_val, sample_weight, sample_weight_val, groups) -> Given:
         """The arguments of `fit`, checked and in flat form."""
         self._check_parameters()
         sequences = as_sequences(X, lengths)
@@ -83,19 +113,34 @@ class SequenceEstimator(BaseEvoke, auto_wrap_output_keys=None):  # type: ignore[
         data = Data(sequences, with_weights(targets, sample_weight, sequences))
         if (X_val is None) != (y_val is None):
             raise ValueError("X_val and y_val go together: one of them is missing")
-        if X_val is not None and self.validation == "loo":
+        if X_val is not None and is_text(self.validation, "loo"):
             raise ValueError("validation='loo' leaves out each sequence of X in turn; X_val and y_val have no part")
+        if X_val is not None and is_splitter(self.validation):
+            raise ValueError(f"validation={shown(self.validation)} divides X; X_val and y_val have no part")
+        groups = self._read_groups(groups, sequences)
         if X_val is None:
             if sample_weight_val is not None:
                 raise ValueError("sample_weight_val goes with X_val and y_val, which are missing")
-            return Given(data, None, features)
+            return Given(data, None, features, groups)
         val = as_sequences(X_val, name="X_val", n_columns=features.n)
         features.check(X_val, val.rows, val.container == "list", "X_val")
         targets = as_targets(y_val, val, name="y_val", of="X_val")
         targets = with_weights(targets, sample_weight_val, val, "sample_weight_val", of="X_val")
         if targets.per_sequence != data.y.per_sequence or targets.values.shape[1:] != data.y.values.shape[1:]:
             raise ValueError("y_val must be of the same kind as y: one a step or one a sequence, as many outputs")
-        return Given(data, Data(val, targets), features)
+        return Given(data, Data(val, targets), features, groups)
+
+    def _read_groups(self, groups: Any, X: Sequences) -> NDArray[Any] | None:
+        """The group of each sequence, or of each step of a single one."""
+        if groups is None:
+            return None
+        if not is_splitter(self.validation):
+            raise ValueError("groups are for validation with a splitter of scikit-learn, such as GroupKFold()")
+        array, n = to_array(groups, "groups"), X.n_sequences if X.n_sequences > 1 else len(X.rows)
+        if array.shape != (n,):
+            what = "sequence" if X.n_sequences > 1 else "step"
+            raise ValueError(f"groups must have shape ({n},), one a {what}, got {array.shape}")
+        return array
 
     # ------------------------------------------------------------------ whole sequences, left out one by one
 
@@ -110,33 +155,38 @@ class SequenceEstimator(BaseEvoke, auto_wrap_output_keys=None):  # type: ignore[
         check_lags("differences", self.differences)
         if self.scale is not None:
             check_choice("scale", self.scale, ("standard",))
-        if is_text(self.validation, "loo"):
+        if is_text(self.validation, "loo") or self._whole:
             if self.readout not in ("lssvm", "ridge"):
                 raise refusal("readout", "be 'lssvm' or 'ridge' with validation='loo'", self.readout)
             check_choice("kernel", self.kernel, loo.KERNELS)
             for name in self._evolved_parameters():
                 raise refusal(name, "be a number or 'auto', by leave-one-out, with validation='loo'", "evolve")
+        if self._whole:
             return
         needs_it = {
             "pool": check_pool(self.pool, pooled.STATISTICS) != ("last",), "n_networks": self.n_networks > 1,
             "differences": check_lags("differences", self.differences) != (), "scale": self.scale is not None,
-            "readout": self.readout == "ridge",
+            "readout": self.readout == "ridge" and not is_text(self.validation, "loo"),
         }  # fmt: skip
         for name, needs in needs_it.items():
+            if needs and is_text(self.validation, "loo"):
+                raise ValueError(
+                    f"{name}={shown(getattr(self, name))} is for whole sequences: y must have one target a sequence"
+                )
             if needs:
                 raise ParameterError(
                     f"{name}={shown(getattr(self, name))} must come with validation='loo', got {shown(self.validation)}"
                 )
 
     def _evolve_whole(
-        self, data: Data, encode: Encode, build: Callable[..., SequenceModel], *, exclusive: bool = False
+        self, given: Given, encode: Encode, build: Callable[..., SequenceModel], *, exclusive: bool = False
     ) -> None:
         """Evolve networks by the leave-one-out error of readouts of whole sequences, and join the best of them.
 
         Parameters
         ----------
-        data : Data
-            With one target a sequence.
+        given : Given
+            Data with one target a sequence.
         encode : callable
             Makes targets for the core.
         build : callable
@@ -144,9 +194,7 @@ class SequenceEstimator(BaseEvoke, auto_wrap_output_keys=None):  # type: ignore[
         exclusive : bool
             Whether each target is one class, decided by the largest output.
         """
-        X, y = data.X, data.y
-        if not y.per_sequence:
-            raise ValueError("validation='loo' leaves out whole sequences: y must have one target a sequence")
+        X, y = given.data.X, given.data.y
         check_lengths(X, self.washout)
         targets = encode(y, X, "y")[X.offsets[1:] - 1]
         units = Units.of(targets) if self._regression and self.scale is not None else Units.none(targets)
@@ -154,7 +202,11 @@ class SequenceEstimator(BaseEvoke, auto_wrap_output_keys=None):  # type: ignore[
         counted = np.flatnonzero(weights > 0)
         if len(counted) < 2:
             raise ValueError(f"X has n_samples={len(counted)} sequences with a weight; to leave one out takes two")
-        if len(counted) < X.n_sequences:
+        block = self._blocks(given, counted)
+        if block is not None:  # those of one block side by side
+            order = np.argsort(block, kind="stable")
+            counted, block = counted[order], block[order]
+        if len(counted) < X.n_sequences or block is not None:
             X = X.take(counted)
 
         # what networks read, and what the fitness of one depends on
@@ -168,14 +220,15 @@ class SequenceEstimator(BaseEvoke, auto_wrap_output_keys=None):  # type: ignore[
         problem = PooledProblem(
             preparation.apply(X), points, str(self.cell), check_gate_bias(self.gate_bias),
             check_pool(self.pool, pooled.STATISTICS), int(self.washout), self._leave_one_out(NETWORK_GRID),
-            Objective(str(self.objective), exclusive, self._regression, float(getattr(self, "epsilon", 0.0))),
+            self._make_objective(exclusive=exclusive), begins(block),
         )  # fmt: skip
         joined = JoinedNetworks(problem, self._leave_one_out(JOINED_GRID), preparation, units)
-        judged = spread(points.targets, MOST_JUDGED)
+        judged = spread(points.targets, MOST_JUDGED, block)
         if len(judged) < len(counted):
             problem = replace(
                 problem, inputs=problem.inputs.take(judged),
                 points=Points(np.arange(len(judged)), points.weights[judged], points.targets[:, judged].copy()),
+                blocks=begins(None if block is None else block[judged]),
             )  # fmt: skip
         memories = Memories(
             problem.n_inputs, float(self.weight_range), float(np.mean(X.lengths)), len(preparation.lags)
@@ -187,6 +240,39 @@ class SequenceEstimator(BaseEvoke, auto_wrap_output_keys=None):  # type: ignore[
             return build(left_out=decisions, **parts)
 
         self._run(Fit(self, problem, joined, build_for_all, n_best=int(self.n_networks), initial=memories))
+
+    def _evolve_left_out(
+        self, given: Given, encode: Encode, build: Callable[..., SequenceModel], *, exclusive: bool = False
+    ) -> None:
+        """Evolve networks by the errors of readouts of steps, each sequence left out in turn.
+
+        The parameters are those of `_evolve_whole`; the targets are those of steps.
+        """
+        X, y = given.data.X, given.data.y
+        rows = rows_after_washout(X, self.washout, "X")
+        targets, weights = encode(y, X, "y"), y.weights_of_rows(X)
+        rows = rows[weights[rows] > 0]
+        block = part_of_rows(X, rows) if X.n_sequences > 1 else np.zeros(len(rows), dtype=np.int64)
+        if len(np.unique(block)) < 2:
+            raise ValueError(
+                f"validation='loo' leaves out whole sequences, and X has n_samples={len(np.unique(block))} with a "
+                "weight; of a single one hold out steps, with validation='half' for instance"
+            )
+        segments = share_prefixes(X)
+        points = Points(segments.row_of[rows], weights[rows], np.ascontiguousarray(targets[rows].T))
+        problem = StepsProblem(
+            segments, points, begins(block), str(self.cell), check_gate_bias(self.gate_bias),
+            self._leave_one_out(NETWORK_GRID), self._make_objective(exclusive=exclusive),
+        )  # fmt: skip
+        self._run(Fit(self, problem, LeftOutNetwork(problem), build))
+
+    def _blocks(self, given: Given, counted: NDArray[np.int64]) -> NDArray[np.int64] | None:
+        """The number of the block in which each of the sequences is left out; None where each is one by itself."""
+        if not is_splitter(self.validation):
+            return None
+        splits = splits_of_sequences(self.validation, given.data.X, given.data.y, given.groups, counted)
+        block = block_of_each(splits, self.validation, counted)
+        return block if len(splits) < len(counted) else None
 
     def _leave_one_out(self, grid: LeaveOneOut) -> LeaveOneOut:
         """The readout with the kernel width and the capacity that the user gave, or a grid of each."""
@@ -203,17 +289,27 @@ class SequenceEstimator(BaseEvoke, auto_wrap_output_keys=None):  # type: ignore[
     def _is_whole(self, per_sequence: bool, held_out: Data | None = None) -> bool:
         """Whether sequences are left out one by one, and their activations pooled."""
         if is_text(self.validation, "loo"):
-            return True
+            return per_sequence
         if not per_sequence or held_out is not None or self._evolved_parameters():
             return False
         can = {
-            "validation": ("auto",), "solver": ("auto",), "readout": ("auto", "lssvm", "ridge"), "kernel": loo.KERNELS,
+            "solver": ("auto",), "readout": ("auto", "lssvm", "ridge"), "kernel": loo.KERNELS,
         }  # fmt: skip
+        if not is_splitter(self.validation):
+            can["validation"] = ("auto",)
         return all(any(is_text(getattr(self, name), text) for text in texts) for name, texts in can.items())
 
     def _settled_for(self, given: Given) -> Any:
         """A copy to be fitted, with what "auto" stands for on these data."""
-        settled = self._settled(self._is_whole(given.data.y.per_sequence, given.held_out))
+        per_sequence = given.data.y.per_sequence
+        whole = self._is_whole(per_sequence, given.held_out)
+        settled = self._settled(whole)
+        if is_text(self.validation, "auto") and per_sequence and not whole and not self._regression:
+            settled.validation = "stratified"
+        if is_text(self.validation, "loo") and not whole:
+            for name, value in AUTO_LEFT_OUT.items():
+                if is_text(getattr(self, name), "auto"):
+                    setattr(settled, name, value)
         settled._check_settled()
         return settled
 

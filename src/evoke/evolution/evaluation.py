@@ -13,7 +13,7 @@ from evoke._core import evaluate as core_evaluate
 from evoke._core import free_run, lstm, pooled
 from evoke._core.dispatch import LANES
 from evoke._validation.arrays import FloatArray
-from evoke.evolution.problem import Objective, Points, PooledProblem, Problem
+from evoke.evolution.problem import AnyProblem, Objective, Points, PooledProblem, Problem, SplitProblem, StepsProblem
 from evoke.readouts import FittedReadout
 
 __all__ = ["WorkQueue", "activations", "evaluate", "fit_readout"]
@@ -67,12 +67,12 @@ class WorkQueue:
         return slice(first, first + n)
 
 
-def evaluate(problem: Problem | PooledProblem, genomes: FloatArray, queue: WorkQueue | None = None) -> FloatArray:
+def evaluate(problem: AnyProblem, genomes: FloatArray, queue: WorkQueue | None = None) -> FloatArray:
     """Errors of candidate networks; the paper's two phases for each of them.
 
     Parameters
     ----------
-    problem : Problem or PooledProblem
+    problem : Problem, PooledProblem, SplitProblem or StepsProblem
     genomes : ndarray of shape (n_networks, n_cells, 4 * (n_inputs + n_cells)), or (n_networks, n)
         End to end where parameters of the readout evolve too.
     queue : WorkQueue, optional
@@ -83,12 +83,20 @@ def evaluate(problem: Problem | PooledProblem, genomes: FloatArray, queue: WorkQ
     ndarray of shape (n_networks, 4)
         Objective on training and on validation points, wrong decisions on both. Infinite for a network whose
         activations are not finite, NaN for those not evaluated. With a queue, the errors of all its threads. Where all
-        points are left out in turn, these count as validation points, and none as training points.
+        points are left out in turn, these count as validation points, and none as training points. Of several splits
+        the mean.
     """
+    if isinstance(problem, SplitProblem):
+        return _evaluate_splits(problem, genomes, queue)
     if isinstance(problem, PooledProblem):
         return pooled.evaluate(
             problem.networks(genomes), problem.inputs, problem.pool, problem.points, problem.readout,
-            problem.objective, problem.washout, queue,
+            problem.objective, problem.washout, queue, problem.blocks,
+        )  # fmt: skip
+    if isinstance(problem, StepsProblem):
+        return core_evaluate.evaluate_left_out(
+            problem.networks(genomes), problem.segments, problem.points, problem.blocks, problem.readout,
+            problem.objective, queue,
         )  # fmt: skip
     if problem.readout.fused:
         return core_evaluate.evaluate(
@@ -96,6 +104,26 @@ def evaluate(problem: Problem | PooledProblem, genomes: FloatArray, queue: WorkQ
             problem.objective, problem.free if problem.is_validated_free else None, queue,
             problem.own_parameters(genomes),
         )  # fmt: skip
+    return _evaluate_in_python(problem, genomes, queue)
+
+
+def _evaluate_splits(problem: SplitProblem, genomes: FloatArray, queue: WorkQueue | None) -> FloatArray:
+    """The mean errors over the splits, a few networks at a time."""
+    queue = WorkQueue(len(genomes), 1) if queue is None else queue
+    while (block := queue.next_block()).start < len(genomes):
+        errors = []
+        for part in problem.parts:
+            own = WorkQueue(block.stop - block.start, 1)
+            own.stop = queue.stop  # what ends the work of all ends this too
+            errors.append(evaluate(part, genomes[block], own))
+            if queue.stop[0]:
+                return queue.errors
+        queue.errors[block] = np.mean(errors, axis=0)
+    return queue.errors
+
+
+def _evaluate_in_python(problem: Problem, genomes: FloatArray, queue: WorkQueue | None) -> FloatArray:
+    """The errors with a readout that the core does not train."""
     queue = WorkQueue(len(genomes), 1) if queue is None else queue
     while (block := queue.next_block()).start < len(genomes):
         for k in range(block.start, block.stop):
@@ -136,7 +164,7 @@ def run_free(problem: Problem, genome: FloatArray, readout: FittedReadout) -> Fl
     return np.concatenate(outputs)
 
 
-def activations(problem: Problem, genomes: FloatArray) -> FloatArray:
+def activations(problem: Problem | StepsProblem, genomes: FloatArray) -> FloatArray:
     """Activations (n_networks, n_unique_rows, n_cells) of networks on the problem's rows."""
     return lstm.population(problem.networks(genomes), problem.segments.rows, problem.segments.table)
 

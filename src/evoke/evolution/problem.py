@@ -19,7 +19,10 @@ from evoke.readouts import LeaveOneOut, Readout, with_parameters
 from evoke.sequences.containers import Sequences
 from evoke.sequences.prefixes import Segments
 
-__all__ = ["FreeRun", "Objective", "Points", "PooledProblem", "Problem", "merge_points"]
+__all__ = [
+    "AnyProblem", "FreeRun", "Objective", "Points", "PooledProblem", "Problem", "SplitProblem", "StepsProblem",
+    "merge_points",
+]  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -166,8 +169,36 @@ class Problem:
 
 
 @dataclass(frozen=True)
+class SplitProblem:
+    """The mean fitness over several splits of the same data, each with a training of its own.
+
+    Attributes
+    ----------
+    parts : tuple of Problem
+        One for each split.
+    """
+
+    parts: tuple[Problem, ...]
+
+    @property
+    def n_inputs(self) -> int:
+        return self.parts[0].n_inputs
+
+    @property
+    def evolved(self) -> Evolved | None:
+        return self.parts[0].evolved
+
+    @cached_property
+    def digest(self) -> str:
+        """SHA-256 of the whole: two problems with the same digest give a genome the same errors."""
+        return _digest("SplitProblem", {str(k): part.digest for k, part in enumerate(self.parts)})
+
+
+@dataclass(frozen=True)
 class PooledProblem:
     """The fitness of networks whose activations over whole sequences are pooled, by exact leave-one-out.
+
+    Either each sequence is left out, or each block of sequences.
 
     Attributes
     ----------
@@ -183,6 +214,8 @@ class PooledProblem:
         Steps at the beginning of each sequence that do not count.
     readout : LeaveOneOut
     objective : Objective
+    blocks : int64 ndarray of shape (n_blocks + 1,), optional
+        Where each block of sequences begins that is left out as a whole, and the last ends. None: each sequence alone.
     """
 
     inputs: Sequences
@@ -193,6 +226,7 @@ class PooledProblem:
     washout: int
     readout: LeaveOneOut
     objective: Objective
+    blocks: NDArray[np.int64] | None = None
 
     evolved = None  # C and gamma are found by leave-one-out
 
@@ -212,7 +246,58 @@ class PooledProblem:
             "cell": self.cell, "gate_bias": self.gate_bias, "pool": self.pool, "washout": self.washout,
             "readout": ("LeaveOneOut", vars(self.readout)), "objective": ("Objective", vars(self.objective)),
         }  # fmt: skip
+        if self.blocks is not None:
+            parts["blocks"] = self.blocks
         return _digest("PooledProblem", parts)
+
+
+@dataclass(frozen=True)
+class StepsProblem:
+    """The fitness of networks whose steps have targets, by exactly leaving out each sequence.
+
+    Attributes
+    ----------
+    segments : Segments
+    points : Points
+        Steps, sequence after sequence.
+    blocks : int64 ndarray of shape (n_sequences + 1,)
+        Where the points of each sequence begin, and those of the last end.
+    cell : str
+    gate_bias : tuple of 3 floats
+    readout : LeaveOneOut
+    objective : Objective
+    """
+
+    segments: Segments
+    points: Points
+    blocks: NDArray[np.int64]
+    cell: str
+    gate_bias: tuple[float, ...]
+    readout: LeaveOneOut
+    objective: Objective
+
+    evolved = None  # C and gamma are found by leave-one-out
+
+    @property
+    def n_inputs(self) -> int:
+        return self.segments.rows.shape[1]
+
+    def networks(self, genomes: FloatArray) -> Network:
+        """One network, or a population, of these genomes."""
+        return Network(np.ascontiguousarray(genomes), self.cell, self.gate_bias)
+
+    @cached_property
+    def digest(self) -> str:
+        """SHA-256 of the whole: two problems with the same digest give a genome the same errors."""
+        parts = {
+            "segments": ("Segments", vars(self.segments)), "points": ("Points", vars(self.points)),
+            "blocks": self.blocks, "cell": self.cell, "gate_bias": self.gate_bias,
+            "readout": ("LeaveOneOut", vars(self.readout)), "objective": ("Objective", vars(self.objective)),
+        }  # fmt: skip
+        return _digest("StepsProblem", parts)
+
+
+AnyProblem = Problem | PooledProblem | SplitProblem | StepsProblem
 
 
 def _digest(kind: str, fields: dict[str, Any]) -> str:

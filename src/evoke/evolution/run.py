@@ -16,7 +16,7 @@ from evoke._validation.errors import refusal
 from evoke._validation.parameters import takes_record
 from evoke.esp import ESP
 from evoke.evolution.evolved import as_genomes
-from evoke.evolution.problem import PooledProblem, Problem
+from evoke.evolution.problem import AnyProblem, PooledProblem
 from evoke.evolution.workers import evaluator
 
 __all__ = ["Callback", "Run", "RunState", "evolve"]
@@ -62,7 +62,7 @@ class Run:
 
     Attributes
     ----------
-    problem : Problem or PooledProblem
+    problem : Problem, PooledProblem, SplitProblem or StepsProblem
     esp : ESP
     n_generations : int
         The generation with which the run ends, counted like ``esp.generation``.
@@ -79,7 +79,7 @@ class Run:
         They are called by the thread of `fit`, and not at all where other processes evaluate the networks.
     """
 
-    problem: Problem | PooledProblem
+    problem: AnyProblem
     esp: ESP
     n_generations: int
     history: list[dict[str, Any]] = field(default_factory=list)

@@ -15,7 +15,7 @@ from joblib.parallel import LokyBackend, MultiprocessingBackend, get_active_back
 from evoke._core.dispatch import LANES
 from evoke._validation.arrays import FloatArray
 from evoke.evolution.evaluation import WorkQueue, evaluate
-from evoke.evolution.problem import PooledProblem, Problem
+from evoke.evolution.problem import AnyProblem
 from evoke.exceptions import WorkerLostError
 
 __all__ = ["evaluator", "in_threads", "slices", "spread"]
@@ -57,7 +57,7 @@ def n_workers(n_jobs: int | None, most: int) -> int:
 
 @contextmanager
 def evaluator(
-    problem: Problem | PooledProblem,
+    problem: AnyProblem,
     n_jobs: int | None,
     n_networks: int,
     listeners: Sequence[Callable[[float], None]] = (),
@@ -90,7 +90,7 @@ def evaluator(
             yield evaluate_all
 
 
-def _in_time(problem: Problem | PooledProblem, seconds: float, genomes: FloatArray) -> FloatArray:
+def _in_time(problem: AnyProblem, seconds: float, genomes: FloatArray) -> FloatArray:
     """The errors of a slice, on a machine whose clock is its own."""
     return evaluate(problem, genomes, WorkQueue(len(genomes), 1, seconds))
 
@@ -106,7 +106,7 @@ class _Threads(ThreadPoolExecutor):
         super().__init__(max(1, workers - 1))  # it starts them when they are needed
 
     def evaluate(
-        self, problem: Problem | PooledProblem, genomes: FloatArray, seconds: float | None = None
+        self, problem: AnyProblem, genomes: FloatArray, seconds: float | None = None
     ) -> FloatArray:
         alone = self.workers == 1 and seconds is None and not self.listeners
         queue = None if alone else WorkQueue(len(genomes), self.workers, seconds, self.listeners)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -20,6 +22,13 @@ _BIT_GENERATORS: dict[str, dict[str, int]] = {
     "MT19937": {"pos": 624}, "PCG64": {}, "PCG64DXSM": {}, "Philox": {"buffer_pos": 4}, "SFC64": {},
 }  # fmt: skip
 _MOST_POOL = 1024  # of a SeedSequence, whose work grows with its square
+
+# Splitters of scikit-learn, whose parameters are attributes. They are known by name: their module takes long to import.
+_SPLITTERS = {
+    "GroupKFold", "GroupShuffleSplit", "KFold", "LeaveOneGroupOut", "LeaveOneOut", "LeavePGroupsOut", "LeavePOut",
+    "PredefinedSplit", "ShuffleSplit", "StratifiedGroupKFold", "StratifiedKFold", "StratifiedShuffleSplit",
+    "TimeSeriesSplit",
+}  # fmt: skip
 
 # Classes that a file may hold: what it says of an object, by name of the class, and how it is made again.
 _STATES: dict[type, Callable[[Any], dict[str, Any]]] = {}
@@ -89,6 +98,9 @@ def encode(value: Any, name: str, arrays: Arrays) -> Any:
         return {"Generator": part("state", value.bit_generator.state)}
     if kind is RandomState:
         return {"RandomState": part("state", value.get_state(legacy=False))}
+    if kind.__module__.startswith("sklearn.model_selection.") and kind.__name__ in _SPLITTERS:
+        parameters = {key: getattr(value, key) for key in inspect.signature(kind).parameters}
+        return {"splitter": [kind.__name__, part("splitter", parameters)]}
     if kind in _STATES:
         return {kind.__name__: {key: part(key, content) for key, content in _STATES[kind](value).items()}}
     raise TypeError(f"{name} is {shown(value)} of {kind}, which a model file cannot hold")
@@ -165,6 +177,13 @@ def _bit_generator(state: dict[str, Any]) -> Any:
     return bit_generator
 
 
+def _splitter(state: list[Any]) -> Any:
+    name, parameters = state
+    if name not in _SPLITTERS:
+        raise ValueError(f"there is no splitter {shown(name)}")
+    return getattr(import_module("sklearn.model_selection"), name)(**parameters)
+
+
 def _random_state(state: dict[str, Any]) -> RandomState:
     random_state = RandomState(_bit_generator(state))
     random_state.set_state(state)
@@ -183,4 +202,5 @@ _MAKERS = {
     "SeedSequence": _seed_sequence,
     "Generator": lambda state: Generator(_bit_generator(state)),
     "RandomState": _random_state,
+    "splitter": _splitter,
 }
