@@ -5,6 +5,9 @@ Who is speaking? Japanese Vowels
 Nine men say two vowels; an utterance is 7 to 29 frames of 12 cepstrum coefficients. 270 utterances to learn from, 370
 to recognise. The data are part of the package aeon. ``bench/studies/real_data.py`` compares other methods on them.
 
+This is one network, as in the paper, so that its cells can be seen; it needs scaled features and shuffled utterances.
+For data of your own begin with the defaults, which need neither and do as well: :doc:`/tutorial`.
+
 The site shows this program without running it, as the data are elsewhere. When it was run it said::
 
     270 and 370 utterances of 7 to 29 frames
