@@ -16,7 +16,7 @@ from evoke._core.kernel import Kernel
 from evoke._validation.arrays import FloatArray
 from evoke.esp import ESP
 from evoke.estimators.fitted import FittedModel
-from evoke.estimators.pooling import Pooling
+from evoke.estimators.pooling import Pooling, Resampled
 from evoke.evolution.evaluation import activations, evaluate, fit_readout
 from evoke.evolution.evolved import as_genomes
 from evoke.evolution.problem import AnyProblem, Points, PooledProblem, Problem, StepsProblem
@@ -147,20 +147,22 @@ class OneNetwork:
 
 @dataclass(frozen=True)
 class JoinedNetworks:
-    """The networks of the hall of fame, whose pooled features are read by one readout."""
+    """The networks of the hall of fame, whose pooled features are read by one readout, with resampled points of X."""
 
     problem: PooledProblem
     readout: LeaveOneOut
     preparation: Preparation
     units: Units
+    n_points: int = 0
 
     def __call__(self, esp: ESP) -> dict[str, Any]:
         """The fields `network`, a population, `readout`, `preparation`, `pooling` and `left_out`."""
         problem = self.problem
         networks = problem.networks(np.stack(esp.hall))
-        statistics = Pooling.statistics(networks, problem.inputs, problem.pool, problem.washout)
-        pooling = Pooling.of(statistics, problem.pool, problem.washout, scaled=self.readout.scaled)
-        features = pooling.scaled(statistics)
+        points = Resampled(self.n_points, self.preparation.n_features)
+        pooling, features = Pooling.of(
+            networks, problem.inputs, problem.pool, problem.washout, points, scaled=self.readout.scaled
+        )
         found, readout = _chosen(replace(self.readout, scaled=False), features, problem, self.units)
         left_out = found.decisions.T * self.units.deviation + self.units.mean
         return {

@@ -23,7 +23,7 @@ from evoke._validation.parameters import (
     to_number,
 )
 from evoke.esp import ESP
-from evoke.estimators.pooling import Pooling, check_lengths
+from evoke.estimators.pooling import Pooling, Resampled, check_lengths
 from evoke.evolution.run import RunState
 from evoke.persistence.checks import check_feature_names, check_flags, check_labels, check_values
 from evoke.readouts import FittedReadout
@@ -213,7 +213,7 @@ class SequenceModel(FittedModel):
     def n_read(self) -> int:
         if self.pooling is None:
             return self.network.n_cells
-        return len(self.network.genome) * self.network.n_cells * pooled.n_pooled(self.pooling.pool)
+        return self.pooling.n_features(self.network)
 
     def inputs(self, sequences: Sequences) -> Sequences:
         """What networks read."""
@@ -253,6 +253,8 @@ class SequenceModel(FittedModel):
             }  # fmt: skip
             if self.pooling.limit != np.inf:
                 state["_pool_limit"] = self.pooling.limit
+            if self.pooling.points.n > 0:
+                state |= {"_n_points": self.pooling.points.n, "_points_weight": self.pooling.weight}
         return state if self.left_out is None else state | {"_left_out": self.left_out}
 
     @staticmethod
@@ -261,9 +263,11 @@ class SequenceModel(FittedModel):
         fields = FittedModel.fields(state, estimator) | own
         if "_pool" in state:
             pool = check_pool(state["_pool"], pooled.STATISTICS)
+            points = Resampled(check_integer("_n_points", state.get("_n_points", 0), 0, 10**6), fields["features"].n)
             fields["pooling"] = Pooling(
-                pool, fields["washout"], state["_pool_mean"], state["_pool_inverse"], state.get("_pool_limit", np.inf)
-            )
+                pool, fields["washout"], state["_pool_mean"], state["_pool_inverse"], state.get("_pool_limit", np.inf),
+                points, state.get("_points_weight", 1.0),
+            )  # fmt: skip
             fields["preparation"] = Preparation(
                 check_lags("_differences", state["_differences"]), state["_input_mean"], state["_input_inverse"]
             )
@@ -280,6 +284,7 @@ class SequenceModel(FittedModel):
         if self.pooling is not None and self.preparation is not None:
             if self.pooling.limit != np.inf:
                 check_positive("_pool_limit", self.pooling.limit)
+            check_positive("_points_weight", self.pooling.weight)
             check_values("_pool_mean", self.pooling.mean, (self.n_read,))
             check_values("_pool_inverse", self.pooling.inverse, (self.n_read,))
             check_values("_input_mean", self.preparation.mean, (self.n_inputs - 1,))

@@ -93,7 +93,8 @@ class EvokeRegressor(RegressorMixin, SequenceEstimator):
         than 300 sequences with one target networks are judged on 300, taken evenly from all in the order of their
         targets; the readout of the best networks learns from all, and leaves out each of them. Where steps have
         targets, the steps of a sequence are left out together. One network is read step by step; `pool`, `n_networks`,
-        `differences` and `scale` have no part in it. The time grows with the cube of the number of all steps.
+        `differences`, `scale` and `n_points` have no part in it. The time grows with the cube of the number of all
+        steps.
 
         A splitter of scikit-learn, such as ``KFold(5)``, which divides the sequences, or the steps of a single one.
         Where sequences have one target and "loo" is possible it is like "loo", but the test part of each split is left
@@ -144,6 +145,12 @@ class EvokeRegressor(RegressorMixin, SequenceEstimator):
         Seconds after which the evolution ends, before its next generation; the first one of a `fit` is completed all
         the same, and the readout trained. None: no limit. With ``validation="loo"`` the first generation of all ends in
         time too, with the networks evaluated so far; ``history_[0]["n_evaluations"]`` says how many.
+    n_points : int, default=0
+        Where ``validation="loo"``: the readout at the end also reads each sequence itself, by so many values of every
+        column of X, linearly interpolated at equal distances from its first step after the `washout` to its last (1:
+        the first alone); of a sequence of one step that step so many times. They are scaled and limited as the other
+        features are, and weighted so that all of them together count as much as the square root of `n_networks`
+        networks; with ``scale=None`` they stay as they are. Networks are still judged by their own features. 0: none.
 
     Attributes
     ----------
@@ -224,6 +231,7 @@ class EvokeRegressor(RegressorMixin, SequenceEstimator):
         differences="auto",
         scale="auto",
         max_seconds=None,
+        n_points=0,
     ):
         self.n_cells = n_cells
         self.cell = cell
@@ -257,6 +265,7 @@ class EvokeRegressor(RegressorMixin, SequenceEstimator):
         self.differences = differences
         self.scale = scale
         self.max_seconds = max_seconds
+        self.n_points = n_points
 
     # ------------------------------------------------------------------ fitting
 

@@ -99,7 +99,7 @@ class SequenceEstimator(BaseEvoke, auto_wrap_output_keys=None):  # type: ignore[
     __metadata_request__fit = MappingProxyType({"groups": False})
     _fitted = BaseEvoke._fitted | {
         "_per_sequence", "_pool", "_pool_mean", "_pool_inverse", "_pool_limit", "_differences", "_input_mean",
-        "_input_inverse", "_left_out",
+        "_input_inverse", "_left_out", "_n_points", "_points_weight",
     }  # fmt: skip
 
     def _read(self, X, y, lengths, X_val, y_val, sample_weight, sample_weight_val, groups) -> Given:
@@ -153,6 +153,7 @@ class SequenceEstimator(BaseEvoke, auto_wrap_output_keys=None):  # type: ignore[
         check_pool(self.pool, pooled.STATISTICS)
         check_integer("n_networks", self.n_networks, 1)
         check_lags("differences", self.differences)
+        check_integer("n_points", self.n_points, 0, 10**6)
         if self.scale is not None:
             check_choice("scale", self.scale, ("standard",))
         if is_text(self.validation, "loo") or self._whole:
@@ -166,7 +167,7 @@ class SequenceEstimator(BaseEvoke, auto_wrap_output_keys=None):  # type: ignore[
         needs_it = {
             "pool": check_pool(self.pool, pooled.STATISTICS) != ("last",), "n_networks": self.n_networks > 1,
             "differences": check_lags("differences", self.differences) != (), "scale": self.scale is not None,
-            "readout": self.readout == "ridge" and not is_text(self.validation, "loo"),
+            "n_points": self.n_points > 0, "readout": self.readout == "ridge" and not is_text(self.validation, "loo"),
         }  # fmt: skip
         for name, needs in needs_it.items():
             if needs and is_text(self.validation, "loo"):
@@ -222,7 +223,7 @@ class SequenceEstimator(BaseEvoke, auto_wrap_output_keys=None):  # type: ignore[
             check_pool(self.pool, pooled.STATISTICS), int(self.washout), self._leave_one_out(NETWORK_GRID),
             self._make_objective(exclusive=exclusive), begins(block),
         )  # fmt: skip
-        joined = JoinedNetworks(problem, self._leave_one_out(JOINED_GRID), preparation, units)
+        joined = JoinedNetworks(problem, self._leave_one_out(JOINED_GRID), preparation, units, int(self.n_points))
         judged = spread(points.targets, MOST_JUDGED, block)
         if len(judged) < len(counted):
             problem = replace(

@@ -22,7 +22,8 @@ class Stream:
     """Reads one sequence piece by piece: the state of the cells is carried from call to call.
 
     Reading 8 steps and then 12 gives the same bits as reading 20 at once. Where a model has one target a sequence, the
-    predictions are those for a sequence that ends at each step.
+    predictions are those for a sequence that ends at each step; with ``n_points`` all steps so far are kept, so memory
+    grows with the sequence.
 
     Examples
     --------
@@ -45,7 +46,7 @@ class Stream:
         model = self._model
         self._states = [np.zeros((1, 2, model.network.n_cells)) for _ in model.networks]
         self._before: FloatArray | None = None  # the last rows that were read
-        self._running = None if model.pooling is None else model.pooling.running(model.network)
+        self._so_far = None if model.pooling is None else model.pooling.so_far(model.network)
 
     def transform(self, X) -> FloatArray:
         """Activations of the next steps.
@@ -82,9 +83,7 @@ class Stream:
         ]
         self._states = [state for _, state in found]
         phi = found[0][0] if len(found) == 1 else np.concatenate([part for part, _ in found], axis=1)
-        if model.pooling is None or self._running is None:
-            return phi, phi
-        return phi, model.pooling.scaled(self._running.follow(phi))
+        return phi, phi if self._so_far is None else self._so_far.features(phi, inputs.rows)
 
     def predict(self, X) -> NDArray[Any]:
         """Predictions of the next steps.
