@@ -108,6 +108,22 @@ def test_classes_are_the_names_of_outputs():
     assert legend(ActivationDisplay.from_estimator(model, x).axes_[1]) == ["high", "low", "middle"]
 
 
+@pytest.mark.parametrize("estimator", [EvokeClassifier, EvokeRegressor])
+@pytest.mark.parametrize("settings", [
+    {"n_networks": 1, "pool": "last"}, {"n_networks": 2}, {"n_networks": 2, "n_points": 4},
+])  # fmt: skip
+def test_outputs_of_whole_sequences_are_those_for_the_sequence_so_far(estimator, settings):
+    X = np.random.default_rng(0).normal(size=(12, 9, 2))
+    model = estimator(subpopulation_size=8, random_state=0, **settings).fit(X, np.arange(12) % 3)
+    display = ActivationDisplay.from_estimator(model, X[0])
+    np.testing.assert_array_equal(display.activations, model.transform([X[0]])[0])
+    answer = model.predict if estimator is EvokeRegressor else model.decision_function
+    for t, outputs in enumerate(display.outputs):
+        np.testing.assert_array_equal(outputs, np.ravel(answer([X[0][: t + 1]])))
+    if estimator is EvokeClassifier:
+        assert legend(display.axes_[1]) == ["0", "1", "2"]
+
+
 def test_activations_of_the_other_estimators():
     settings = {"n_generations": 1, "subpopulation_size": 8, "readout": "pinv", "random_state": 0}
     regressor = EvokeRegressor(**settings).fit(Y[:-1, None], Y[1:])

@@ -83,6 +83,8 @@ class ActivationDisplay(Display):
     ) -> ActivationDisplay:
         """Draw the activations of a fitted estimator for one sequence.
 
+        Where the estimator reads sequences as a whole, the outputs at a step are those for the sequence up to it.
+
         Parameters
         ----------
         estimator : EvokeClassifier, EvokeRegressor or EvokeForecaster
@@ -103,14 +105,16 @@ class ActivationDisplay(Display):
         Raises
         ------
         TypeError, ValueError
-            Something other than one sequence, or an argument as in `from_activations`.
+            Something other than one sequence, an estimator that reads thirds of sequences, which are not known before
+            their end, or an argument as in `from_activations`.
         """
         check_is_fitted(estimator, "readout_")
         inputs = to_float(to_array(sequence, "sequence"), "sequence")
         if inputs.ndim not in (1, 2):
             raise ValueError(f"sequence must be one sequence, 2-D, got shape {inputs.shape}")
-        activations = np.asarray(estimator.transform(sequence if hasattr(sequence, "columns") else inputs))
-        outputs = estimator.readout_.decide(activations)
+        given = sequence if hasattr(sequence, "columns") else inputs
+        activations = np.asarray(estimator.transform(given))
+        outputs = _outputs(estimator, given, activations)
         if output_names is None and len(getattr(estimator, "classes_", ())) == outputs.shape[1] > 1:
             output_names = [str(label) for label in estimator.classes_]
         return cls.from_activations(
@@ -296,3 +300,12 @@ def _height(channels: FloatArray) -> float:
 
 def _numbers(n: int) -> list[str]:
     return [str(k + 1) for k in range(n)]
+
+
+def _outputs(estimator: Any, sequence: Any, activations: FloatArray) -> FloatArray:
+    """Decision values, or predicted values, (n_steps, n_outputs)."""
+    if getattr(estimator.fitted_, "pooling", None) is None:
+        return estimator.readout_.decide(activations)
+    reader = estimator.stream()
+    answer = getattr(reader, "decision_function", reader.predict)
+    return np.reshape(answer(sequence), (len(activations), -1))
