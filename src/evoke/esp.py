@@ -11,6 +11,7 @@ from evoke._validation.errors import ParameterError, refusal, shown
 from evoke._validation.parameters import (
     MOST_SCALE,
     check_choice,
+    check_flag,
     check_integer,
     check_positive,
     check_real,
@@ -117,6 +118,9 @@ class ESP:
         for the default.
     n_best : int, default=1
         Networks that are kept in `hall`.
+    keep_zeros : bool, default=False
+        Whether every other mutated copy, the best one first, gets no noise on weights that are exactly 0. Connections
+        that are missing at the start then stay away in a part of the population. Bursts put noise on all weights.
     random_state : int, SeedSequence, Generator, RandomState or None, default=None
         0 is a seed like any other. A Generator or RandomState is drawn from once, here; a SeedSequence is left as it
         is. Every later stream is keyed by its purpose, generation and subpopulation, so results depend neither on the
@@ -162,6 +166,7 @@ class ESP:
         weight_range=5.0,
         initial=None,
         n_best=1,
+        keep_zeros=False,
         random_state=None,
     ):
         if not is_sequence(lengths) or len(lengths) == 0:
@@ -184,6 +189,8 @@ class ESP:
         self.credit = credit
         self.weight_range = _for_each(_check_scales("weight_range", weight_range, n), n)
         self.n_best = check_integer("n_best", n_best, 1)
+        check_flag("keep_zeros", keep_zeros)
+        self.keep_zeros = bool(keep_zeros)
 
         self._entropy = entropy_of(random_state)
         self.n_networks = self.subpopulation_size * self.n_trials
@@ -424,6 +431,7 @@ class ESP:
             "credit": self.credit,
             "weight_range": np.array(self.weight_range),
             **({} if self.n_best == 1 else {"n_best": self.n_best}),  # format 1 of model files has one
+            **({"keep_zeros": 1} if self.keep_zeros else {}),
         }
 
     def _draw(self, initial, i):
@@ -466,7 +474,10 @@ class ESP:
         scales = _for_each(self.mutation_scale, len(self.lengths))
         for i, (chromosomes, rank) in enumerate(zip(self.subpopulations, ranks, strict=True)):
             copies = chromosomes[rank[:quarter]]
+            missing = copies[::2] == 0.0
             add_cauchy(copies, scales[i], self._stream(_MUTATION, i))
+            if self.keep_zeros:
+                copies[::2][missing] = 0.0
             chromosomes[rank[-quarter:]] = copies
 
     def _burst(self):
@@ -490,8 +501,8 @@ def _from_state(state):
         raise ValueError("the populations of ESP are not of the size that is stated")
     names = ("subpopulation_size", "n_trials", "burst_patience", "credit")
     scales = {name: np.asarray(state[name]).tolist() for name in ("mutation_scale", "burst_scale", "weight_range")}
-    n_best = state.get("n_best", 1)
-    esp = ESP(lengths, n_best=n_best, random_state=0, **scales, **{name: state[name] for name in names})
+    own = {"n_best": state.get("n_best", 1), "keep_zeros": "keep_zeros" in state}
+    esp = ESP(lengths, random_state=0, **own, **scales, **{name: state[name] for name in names})
     esp.load_state_dict(state)
     return esp
 

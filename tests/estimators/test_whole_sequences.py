@@ -320,7 +320,7 @@ def test_the_defaults_of_whole_sequences():
     tiny = {"subpopulation_size": 8, "random_state": 0}
     model = EvokeClassifier(**tiny).fit(X, LABELS)
     stated = EvokeClassifier(
-        **tiny, n_cells=3, gate_bias=NO_BIAS, n_generations=1, n_trials=1, objective="squared", readout="lssvm",
+        **tiny, n_cells=3, gate_bias=NO_BIAS, n_generations=4, n_trials=1, objective="squared", readout="lssvm",
         gamma="auto", C="auto", validation="loo", pool=POOL[:-1], n_networks=100, differences=(1, 2, 4, 8, 16, 32),
         scale="standard",
     ).fit(X, LABELS)  # fmt: skip
@@ -328,7 +328,7 @@ def test_the_defaults_of_whole_sequences():
     assert model.get_params() == EvokeClassifier(**tiny).get_params()
     regressor = EvokeRegressor(**tiny).fit(X, VALUES)
     stated = EvokeRegressor(
-        **tiny, n_cells=3, cell="lstm", weight_range=5.0, n_generations=1, n_trials=1, readout="lssvm", gamma="auto",
+        **tiny, n_cells=3, cell="lstm", weight_range=5.0, n_generations=4, n_trials=1, readout="lssvm", gamma="auto",
         C="auto", validation="loo", pool=POOL[:-1], n_networks=100, differences=(1, 2, 4, 8, 16, 32), scale="standard",
     ).fit(X, VALUES)  # fmt: skip
     np.testing.assert_array_equal(regressor.predict(X_NEW), stated.predict(X_NEW))

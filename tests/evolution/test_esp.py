@@ -244,6 +244,38 @@ def test_failed_networks_only_is_no_best_and_no_burst():
     assert (esp.generation, esp.stagnation, esp.n_evaluations) == (7, 7, 7 * 200)
 
 
+def test_every_other_copy_may_keep_its_zeros():
+    rng = np.random.default_rng(0)
+    start = [rng.normal(size=(16, 9)) * (rng.random((16, 9)) < 0.5) for _ in range(2)]
+    made = {}
+    for keep in (False, True):
+        esp = ESP([9, 9], subpopulation_size=16, n_trials=1, initial=start, keep_zeros=keep, random_state=0)
+        esp.tell(sphere(esp.ask()))
+        made[keep] = esp.subpopulations
+    for before, plain, kept in zip(start, made[False], made[True], strict=True):
+        new = np.flatnonzero((plain != before).any(axis=1))
+        assert len(new) == 4
+        assert (plain[new] != 0.0).all()
+        sparse = [k for k in new if (kept[k] == 0.0).any()]
+        assert len(sparse) == 2
+        for k in new:
+            was_there = kept[k] != 0.0
+            np.testing.assert_array_equal(kept[k][was_there], plain[k][was_there])  # the noise is the same
+            if k in sparse:
+                assert any(((row == 0.0) == ~was_there).all() for row in before)
+
+
+def test_keeping_zeros_is_part_of_the_state():
+    esp = run(ESP([3, 3], keep_zeros=True, random_state=0), 2)
+    other = ESP([3, 3], keep_zeros=True, random_state=1)
+    other.load_state_dict(esp.state_dict())
+    np.testing.assert_array_equal(esp.ask(), other.ask())
+    with pytest.raises(ValueError, match="keep_zeros"):
+        ESP([3, 3], random_state=0).load_state_dict(esp.state_dict())
+    with pytest.raises(ParameterError, match="keep_zeros must be True or False, got 'no'"):
+        ESP([3, 3], keep_zeros="no")
+
+
 @pytest.mark.parametrize("lengths", [[3, 3], [3, 1]])
 def test_burst_refills_around_the_best_network_and_keeps_it(lengths):
     esp = ESP(lengths, burst_patience=2, mutation_scale=1e-6, burst_scale=0.01, random_state=0)

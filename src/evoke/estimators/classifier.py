@@ -49,10 +49,10 @@ class EvokeClassifier(ClassifierMixin, SequenceEstimator):
         Initial weights are uniform in [-weight_range, weight_range].
     n_generations : int or "auto", default="auto"
         Generations of ``subpopulation_size * n_trials`` networks each.
-        "auto": 50 where steps have targets, 1 where sequences have one.
+        "auto": 50 where steps have targets, 4 where sequences have one.
     subpopulation_size : int or "auto", default="auto"
         Chromosomes in the subpopulation of each cell.
-        "auto": 40 where steps have targets, 400 where sequences have one.
+        "auto": 40 where steps have targets, 200 where sequences have one.
     n_trials : int or "auto", default="auto"
         Networks per generation that each chromosome takes part in.
         "auto": 5 where steps have targets, 1 where sequences have one.
@@ -194,8 +194,8 @@ class EvokeClassifier(ClassifierMixin, SequenceEstimator):
 
     _regression = False
     _auto = MappingProxyType({
-        "n_cells": (5, 3), "gate_bias": ((0.0, 1.5, -1.5), (0.0, 0.0, 0.0)), "n_generations": (50, 1),
-        "subpopulation_size": (40, 400),
+        "n_cells": (5, 3), "gate_bias": ((0.0, 1.5, -1.5), (0.0, 0.0, 0.0)), "n_generations": (50, 4),
+        "subpopulation_size": (40, 200),
         "n_trials": (5, 1), "objective": ("hinge", "squared"), "readout": ("svm", "lssvm"), "gamma": (0.25, "auto"),
         "C": (100.0, "auto"), "validation": ("half", "loo"), "pool": ("last", POOL), "n_networks": (1, 100),
         "differences": (False, LAGS), "scale": (None, "standard"),

@@ -43,10 +43,10 @@ class EvokeRegressor(RegressorMixin, SequenceEstimator):
         "auto": 0.5 where steps have targets, 5.0 where sequences have one.
     n_generations : int or "auto", default="auto"
         Generations of ``subpopulation_size * n_trials`` networks each.
-        "auto": 50 where steps have targets, 1 where sequences have one.
+        "auto": 50 where steps have targets, 4 where sequences have one.
     subpopulation_size : int or "auto", default="auto"
         Chromosomes in the subpopulation of each cell.
-        "auto": 40 where steps have targets, 400 where sequences have one.
+        "auto": 40 where steps have targets, 200 where sequences have one.
     n_trials : int or "auto", default="auto"
         Networks per generation that each chromosome takes part in.
         "auto": 5 where steps have targets, 1 where sequences have one.
@@ -187,8 +187,8 @@ class EvokeRegressor(RegressorMixin, SequenceEstimator):
 
     _model = RegressorModel
     _auto = MappingProxyType({
-        "n_cells": (10, 3), "cell": ("evolino", "lstm"), "weight_range": (0.5, 5.0), "n_generations": (50, 1),
-        "subpopulation_size": (40, 400), "n_trials": (5, 1), "readout": ("svm", "lssvm"), "gamma": (0.25, "auto"),
+        "n_cells": (10, 3), "cell": ("evolino", "lstm"), "weight_range": (0.5, 5.0), "n_generations": (50, 4),
+        "subpopulation_size": (40, 200), "n_trials": (5, 1), "readout": ("svm", "lssvm"), "gamma": (0.25, "auto"),
         "C": (100.0, "auto"), "validation": ("half", "loo"), "pool": ("last", POOL), "n_networks": (1, 100),
         "differences": (False, LAGS), "scale": (None, "standard"),
     })  # fmt: skip

@@ -240,7 +240,8 @@ class SequenceEstimator(BaseEvoke, auto_wrap_output_keys=None):  # type: ignore[
             decisions[counted] = left_out
             return build(left_out=decisions, **parts)
 
-        self._run(Fit(self, problem, joined, build_for_all, n_best=int(self.n_networks), initial=memories))
+        engine = {"n_best": int(self.n_networks), "initial": memories, "keep_zeros": True}
+        self._run(Fit(self, problem, joined, build_for_all, **engine))
 
     def _evolve_left_out(
         self, given: Given, encode: Encode, build: Callable[..., SequenceModel], *, exclusive: bool = False
