@@ -203,8 +203,9 @@ def on_memory_sets(name: str, method: str, seed: int) -> dict[str, Any]:
 
 REAL_SETS = Part(class_sets.SETS, METHODS, on_real_sets)
 NEW_SPLITS = Part(
-    class_sets.ARCHIVE, {name: METHODS[name] for name in ("evoke", "MiniRocket", "Hydra", "QUANT")}, on_new_splits
-)
+    class_sets.ARCHIVE, {name: METHODS[name] for name in ("evoke", "MiniRocket", "Hydra", "QUANT")}, on_new_splits,
+    n_seeds=10,
+)  # fmt: skip
 MEMORY_SETS = Part(
     tuple(memory_sets.SETS), {name: METHODS[name] for name in ("evoke", "echo state network", "gradient LSTM")},
     on_memory_sets,

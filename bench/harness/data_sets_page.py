@@ -122,7 +122,7 @@ def page(results: Results, parts: Mapping[str, Part]) -> str:
     found = []
     for name, chapter in chapters.items():
         if runs := results.of(name):
-            found += [chapter(runs, parts[name]), *fewer(runs, parts[name], results.head["seeds"])]
+            found += [chapter(runs, parts[name]), *fewer(runs, parts[name], parts[name].n_seeds or results.head["seeds"])]
     return "\n".join([head(results), *found])
 
 
@@ -318,7 +318,7 @@ def new_splits(runs: list[dict[str, Any]], part: Part) -> str:
                 f"{method} {more.mean():+.3f} (better in {(more > 0).sum()}, worse in {(more < 0).sum()} "
                 f"of {len(more)}, p = {ranks.signed_rank(more):.2g})"
             )
-    about = ABOUT_SPLITS.format(n_seeds=1 + max(run["seed"] for run in runs), tests="; ".join(tests))
+    about = ABOUT_SPLITS.format(n_seeds=part.n_seeds, tests="; ".join(tests))
     return "\n".join([about, markdown_table([*table(runs, part, "accuracy", 3, max), mean_row(runs, part)]), ""])
 
 

@@ -21,8 +21,8 @@ HEAD = """\
 
 With one target per sequence, evoke's defaults judge 800 networks, in {generations} generations of 200, and join the
 best 100. Here these are compared with the best 100 of 800 that are all drawn at random, and the best one with the best
-one. Both ways judge the same number of networks, which takes the same time. Written from `docs/results/evolution.json`, which has
-every single run, by
+one. Both ways judge the same number of networks, which takes the same time. Written from
+`docs/results/evolution.json`, which has every single run, by
 
 ```sh
 pip install '.[bench]'

@@ -63,7 +63,7 @@ def measure(results: Results, name: str, part: Part, options: argparse.Namespace
         for of in part.sets:
             if options.sets and of not in options.sets:
                 continue
-            for seed in range(options.seeds if entry.seeded else 1):
+            for seed in range((part.n_seeds or options.seeds) if entry.seeded else 1):
                 if results.has(name, of, method, seed) and not options.again:
                     continue
                 try:

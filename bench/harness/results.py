@@ -19,11 +19,15 @@ class LeftOut(Exception):
 
 @dataclass(frozen=True)
 class Part:
-    """Sets, methods with `package` and `seeded`, and what measures one run (set, method, seed)."""
+    """Sets, methods with `package` and `seeded`, and what measures one run (set, method, seed).
+
+    `n_seeds` is for parts that need another number than the study.
+    """
 
     sets: tuple[str, ...]
     methods: Mapping[str, Any]
     measure: Callable[[str, str, int], dict[str, Any]]
+    n_seeds: int | None = None
 
 
 class Results:
