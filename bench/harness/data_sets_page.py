@@ -122,7 +122,8 @@ def page(results: Results, parts: Mapping[str, Part]) -> str:
     found = []
     for name, chapter in chapters.items():
         if runs := results.of(name):
-            found += [chapter(runs, parts[name]), *fewer(runs, parts[name], parts[name].n_seeds or results.head["seeds"])]
+            n_seeds = parts[name].n_seeds or results.head["seeds"]
+            found += [chapter(runs, parts[name]), *fewer(runs, parts[name], n_seeds)]
     return "\n".join([head(results), *found])
 
 
