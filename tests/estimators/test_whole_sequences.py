@@ -156,6 +156,23 @@ def test_units_do_not_matter(scale, offset):
     np.testing.assert_allclose(y_in_units.predict(X_NEW) / scale - offset, y.predict(X_NEW), rtol=1e-9, atol=1e-9)
 
 
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("exponent", [-1000, -540, 540, 1000])
+def test_units_whose_squares_leave_the_range_of_float64_do_not_matter(exponent):
+    expected, found = classifier(), EvokeClassifier(**SETTINGS).fit([np.ldexp(x, exponent) for x in X], LABELS)
+    np.testing.assert_array_equal(
+        found.decision_function([np.ldexp(x, exponent) for x in X_NEW]), expected.decision_function(X_NEW)
+    )
+    y = EvokeRegressor(**SETTINGS).fit(X, VALUES)
+    y_in_units = EvokeRegressor(**SETTINGS).fit(X, np.ldexp(VALUES, exponent))
+    np.testing.assert_array_equal(np.ldexp(y_in_units.predict(X_NEW), -exponent), y.predict(X_NEW))
+
+
+def test_targets_whose_readout_leaves_the_range_of_float64_are_refused():
+    with pytest.raises(ValueError, match=r"^y is too large"):
+        EvokeRegressor(**SETTINGS).fit(X, np.ldexp(VALUES, 1023))
+
+
 def test_a_feature_that_does_not_vary_says_nothing():
     constant = [np.hstack([x, np.full((len(x), 1), 1.7e9)]) for x in X]
     model = EvokeClassifier(**SETTINGS).fit(constant, LABELS)

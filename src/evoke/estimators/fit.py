@@ -194,9 +194,12 @@ def _chosen(
         raise ValueError("the kernel matrix of the best networks is singular to working precision: lower C")
     n_outputs = len(found.intercept)
     kernel = Kernel("rbf", found.gamma) if grid.kernel == "rbf" else Kernel("linear")
+    with np.errstate(over="ignore"):
+        dual_coef, intercept = found.dual_coef * units.deviation, found.intercept * units.deviation + units.mean
+    if not (np.isfinite(dual_coef).all() and np.isfinite(intercept).all()):
+        raise ValueError("y is too large: the coefficients of the readout are not finite; scale it")
     readout = FittedReadout(
-        features, found.dual_coef * units.deviation, found.intercept * units.deviation + units.mean,
-        np.zeros(n_outputs), np.ones(n_outputs, dtype=bool), kernel,
+        features, dual_coef, intercept, np.zeros(n_outputs), np.ones(n_outputs, dtype=bool), kernel,
     )  # fmt: skip
     return found, readout
 

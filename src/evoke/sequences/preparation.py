@@ -14,6 +14,9 @@ __all__ = ["Preparation", "Units", "mean_and_inverse"]
 # A column that varies by less than this, relative to its largest value, is constant but for rounding.
 _CONSTANT = 1e-12
 
+# Of a smaller deviation the inverse may be infinite.
+_SMALLEST = np.finfo(np.float64).tiny
+
 
 @dataclass(frozen=True, eq=False)
 class Preparation:
@@ -81,9 +84,13 @@ class Preparation:
 
 def _mean_and_deviation(values: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Those of columns; a deviation of 0 where one does not vary but for rounding."""
-    mean = values.mean(axis=0)
-    deviation = np.sqrt(((values - mean) ** 2).mean(axis=0))
-    return mean, np.where(deviation > _CONSTANT * np.abs(values).max(axis=0), deviation, 0.0)
+    largest = np.abs(values).max(axis=0)
+    # sums and squares of very large or small values leave the range of float64; powers of two change no other bit
+    unit = np.ldexp(1.0, np.frexp(largest)[1] - 1)
+    scaled = values / unit
+    mean = scaled.mean(axis=0)
+    deviation = np.sqrt(((scaled - mean) ** 2).mean(axis=0)) * unit
+    return mean * unit, np.where(deviation > np.maximum(_CONSTANT * largest, _SMALLEST), deviation, 0.0)
 
 
 def mean_and_inverse(values: FloatArray) -> tuple[FloatArray, FloatArray]:
