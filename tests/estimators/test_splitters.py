@@ -196,10 +196,14 @@ def test_what_does_not_go_with_a_splitter():
         model.fit(X, LABELS, groups=GROUPS[1:])
     with pytest.raises(ValueError, match="groups are for validation with a splitter of scikit-learn"):
         EvokeClassifier(**WHOLE).fit(X, LABELS, groups=GROUPS)
-    with pytest.raises(ValueError, match="The 'groups' parameter should not be None"):
+    with pytest.raises(ValueError, match=r"^validation=GroupKFold\(.*: The 'groups' parameter should not be None"):
         model.set_params(validation=GroupKFold(3)).fit(X, LABELS)
-    with pytest.raises(ValueError, match="n_splits=11"):
+    with pytest.raises(ValueError, match=r"^validation=GroupKFold\(.* cannot split 20 samples: "):
+        model.fit(X, LABELS, groups=[None, *GROUPS[1:]])
+    with pytest.raises(ValueError, match=r"^validation=StratifiedKFold\(.* cannot split 20 samples: .*n_splits=11"):
         model.set_params(validation=StratifiedKFold(11)).fit(X, LABELS)
+    with pytest.raises(ValueError, match=r"^validation=StratifiedKFold\(.* cannot split 20 samples: "):
+        EvokeRegressor(**WHOLE, validation=StratifiedKFold(2)).fit(X, VALUES)
     with pytest.raises(ParameterError, match="validation must be "):
         EvokeForecaster(validation=KFold(3)).fit(VALUES)
 

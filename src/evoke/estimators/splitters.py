@@ -30,15 +30,13 @@ def splits_of(validation: Any, X: Any, y: Any, groups: Any) -> list[tuple[Indice
     Raises
     ------
     ValueError
-        The splitter has refused the data, or gives what cannot be.
+        The splitter refuses the data, or gives what cannot be.
     """
     try:
         given = list(validation.split(X, y, groups))
-    except (TypeError, ValueError) as error:
-        if y is not None:
-            raise
-        text = f"validation={shown(validation)} cannot split sequences whose steps have targets: {error}"
-        raise ValueError(text) from error
+    except (TypeError, ValueError, IndexError) as error:
+        what = f"{len(X)} samples" if y is not None else "sequences whose steps have targets"
+        raise ValueError(f"validation={shown(validation)} cannot split {what}: {error}") from error
     splits = []
     for pair in given:
         parts = pair if isinstance(pair, tuple) and len(pair) == 2 else ()
