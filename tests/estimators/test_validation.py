@@ -150,6 +150,13 @@ def test_too_little_to_divide():
             estimator(**TINY, validation="stratified", washout=3).fit(np.ones((4, 1)), [0, 1, 0, 1])
 
 
+def test_two_halves_take_two_weights():
+    for estimator in EvokeClassifier, EvokeRegressor:
+        with pytest.raises(ValueError, match=r"^sample_weight is zero for all but 1 of the sequences: 'stratified'"):
+            estimator(**TINY, validation="stratified").fit(numbered(4), [0, 1, 0, 1], sample_weight=[0, 1, 0, 0])
+
+
 def test_a_series_is_not_shuffled():
-    with pytest.raises(ParameterError, match="validation must be 'half' or a number between 0 and 1, got 'stratified'"):
+    demand = "validation must be 'rolling', 'half' or a number between 0 and 1, got 'stratified'"
+    with pytest.raises(ParameterError, match=demand):
         EvokeForecaster(validation="stratified").fit(np.arange(9.0))

@@ -127,13 +127,16 @@ def check_positive_or_text(name: str, value: Any, texts: tuple[str, ...]) -> Non
         raise refusal(name, f"be {', '.join(map(repr, texts))} or a positive finite number", value)
 
 
-def check_fraction(name: str, value: Any, *, half: bool = False) -> float:
-    """A number between 0 and 1; where `half` is allowed, also the text "half"."""
+def check_fraction(name: str, value: Any, *, half: bool = False, rolling: bool = False) -> float:
+    """A number between 0 and 1; where `half` is allowed, also the text "half".
+
+    `rolling` is whether the error also names "rolling", which is checked elsewhere.
+    """
     if half and is_text(value, "half"):
         return 0.5
     number = to_number(value)
     if not 0 < number < 1:
-        also = "'half' or " if half else ""
+        also = ("'rolling', " if rolling else "") + ("'half' or " if half else "")
         raise refusal(name, f"be {also}a number between 0 and 1", value)
     return number
 

@@ -190,7 +190,7 @@ class BaseEvoke(
         if self._leaves_out:
             check_held_out("validation", self.validation)
         elif not rolling:
-            check_fraction("validation", self.validation, half=True)
+            check_fraction("validation", self.validation, half=True, rolling=self._rolls)
         check_random_state(self.random_state)
         check_positive_or_none("max_seconds", self.max_seconds)
         check_n_jobs(self.n_jobs)

@@ -189,6 +189,9 @@ def _shuffled(
     """
     part = part_of_rows(X, rows)
     counted = np.flatnonzero(np.bincount(part, weights[rows]) > 0)
+    if len(counted) < 2 and len(rows) > 1:
+        what = "sequences" if X.n_sequences > 1 else "steps"
+        raise ValueError(f"sample_weight is zero for all but {len(counted)} of the {what}: 'stratified' takes two")
     classes = np.zeros(len(counted), dtype=np.int64)
     if targets is not None and (y.per_sequence or X.n_sequences == 1):
         classes = np.unique(targets[rows][counted], axis=0, return_inverse=True)[1].reshape(-1)
