@@ -72,8 +72,9 @@ def fit(**arguments: Any) -> None:
     The column --time holds ISO dates (2005-07-30, 2005-07-30T14:00) or numbers. They must rise within each sequence; a
     gap is warned of. Tables that the model writes carry the times.
 
-    Networks are judged on the last half of the sequences, or of the rows if there is only one sequence; to hold out
-    less, use -p validation=0.3. If the sequences are sorted by label, use -p validation=stratified, which shuffles.
+    With --per-sequence each sequence is left out in turn. Without it networks are judged on the last half of the
+    sequences, or of the rows if there is only one sequence; to hold out less, use -p validation=0.3. If the sequences
+    are sorted by label, use -p validation=stratified, which shuffles.
 
     Ctrl-C ends the run early: the best network so far is written as the model, and the exit status is 130.
 
