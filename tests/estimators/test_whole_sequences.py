@@ -290,6 +290,19 @@ def test_what_needs_leave_one_out(estimator, setting):
         estimator(**setting, validation="half").fit(X, LABELS)
 
 
+@pytest.mark.parametrize(("setting", "y", "held_out", "why"), [
+    ({}, [np.arange(len(x)) % 2 for x in X], {}, "y with a target at every step"),
+    ({"readout": "svm"}, LABELS, {}, "readout='svm'"), ({"gamma": "evolve"}, LABELS, {}, "gamma='evolve'"),
+    ({"solver": "native"}, LABELS, {}, "solver='native'"), ({"kernel": "poly"}, LABELS, {}, "kernel='poly'"),
+    ({}, LABELS, {"X_val": X_NEW, "y_val": LABELS}, "X_val"),
+])  # fmt: skip
+def test_an_error_says_what_rules_leave_one_out_out(setting, y, held_out, why):
+    with pytest.raises(ParameterError) as caught:
+        EvokeClassifier(**setting, n_networks=2).fit(X, y, **held_out)
+    assert str(caught.value).startswith("n_networks=2 must come with validation='loo', got '")
+    assert str(caught.value).endswith(f"': {why} rules it out")
+
+
 def test_the_forecaster_has_no_whole_sequences():
     with pytest.raises(ParameterError, match="validation must "):
         EvokeForecaster(validation="loo").fit(VALUES)

@@ -402,8 +402,8 @@ class EvokeClassifier(ClassifierMixin, SequenceEstimator):
             text += f". As validation={self.validation!r} holds out what comes last, {shuffle}pass X_val and y_val"
         warnings.warn(text, stacklevel=4)
 
-    def _check_settled(self):
-        super()._check_settled()
+    def _check_settled(self, why_not=None):
+        super()._check_settled(why_not)
         check_class_weight(self.class_weight)
 
     def decision_function(self, X, lengths=None):

@@ -146,9 +146,11 @@ class SequenceEstimator(BaseEvoke, auto_wrap_output_keys=None):  # type: ignore[
 
     def _check_parameters(self) -> None:
         """Before the data are known: whether they are to be read as a whole is guessed from the parameters."""
-        self._settled(self._is_whole(True))._check_settled()
+        why_not = self._why_not_whole(True)
+        self._settled(why_not is None)._check_settled(why_not)
 
-    def _check_settled(self) -> None:
+    def _check_settled(self, why_not: str | None = None) -> None:
+        """`why_not` says why sequences are not read as a whole."""
         super()._check_parameters()
         check_pool(self.pool, pooled.STATISTICS)
         check_integer("n_networks", self.n_networks, 1)
@@ -175,8 +177,10 @@ class SequenceEstimator(BaseEvoke, auto_wrap_output_keys=None):  # type: ignore[
                     f"{name}={shown(getattr(self, name))} is for whole sequences: y must have one target a sequence"
                 )
             if needs:
+                because = "" if why_not in (None, "validation") else f": {why_not} rules it out"
                 raise ParameterError(
-                    f"{name}={shown(getattr(self, name))} must come with validation='loo', got {shown(self.validation)}"
+                    f"{name}={shown(getattr(self, name))} must come with validation='loo', "
+                    f"got {shown(self.validation)}{because}"
                 )
 
     def _evolve_whole(
@@ -288,23 +292,29 @@ class SequenceEstimator(BaseEvoke, auto_wrap_output_keys=None):  # type: ignore[
             own |= {"widths": (float(self.gamma),), "relative": False}
         return replace(grid, **own)
 
-    def _is_whole(self, per_sequence: bool, held_out: Data | None = None) -> bool:
-        """Whether sequences are left out one by one, and their activations pooled."""
+    def _why_not_whole(self, per_sequence: bool, held_out: Data | None = None) -> str | None:
+        """What keeps sequences from being read as a whole and left out one by one; None: nothing."""
+        if not per_sequence:
+            return "y with a target at every step"
         if is_text(self.validation, "loo"):
-            return per_sequence
-        if not per_sequence or held_out is not None or self._evolved_parameters():
-            return False
-        can = {
-            "solver": ("auto",), "readout": ("auto", "lssvm", "ridge"), "kernel": loo.KERNELS,
-        }  # fmt: skip
-        if not is_splitter(self.validation):
-            can["validation"] = ("auto",)
-        return all(any(is_text(getattr(self, name), text) for text in texts) for name, texts in can.items())
+            return None
+        if held_out is not None:
+            return "X_val"
+        if evolved := self._evolved_parameters():
+            return f"{evolved[0]}='evolve'"
+        if not is_splitter(self.validation) and not is_text(self.validation, "auto"):
+            return "validation"
+        can = {"solver": ("auto",), "readout": ("auto", "lssvm", "ridge"), "kernel": loo.KERNELS}
+        for name, texts in can.items():
+            if not any(is_text(getattr(self, name), text) for text in texts):
+                return f"{name}={shown(getattr(self, name))}"
+        return None
 
     def _settled_for(self, given: Given) -> Any:
         """A copy to be fitted, with what "auto" stands for on these data."""
         per_sequence = given.data.y.per_sequence
-        whole = self._is_whole(per_sequence, given.held_out)
+        why_not = self._why_not_whole(per_sequence, given.held_out)
+        whole = why_not is None
         settled = self._settled(whole)
         if is_text(self.validation, "auto") and per_sequence and not whole and not self._regression:
             settled.validation = "stratified"
@@ -312,7 +322,7 @@ class SequenceEstimator(BaseEvoke, auto_wrap_output_keys=None):  # type: ignore[
             for name, value in AUTO_LEFT_OUT.items():
                 if is_text(getattr(self, name), "auto"):
                     setattr(settled, name, value)
-        settled._check_settled()
+        settled._check_settled(why_not)
         return settled
 
     def _apply(self, answer: Callable[[Any, FloatArray], NDArray[Any]], X, lengths):
