@@ -5,26 +5,19 @@
 #include "functions.h"
 #include "simd.h"
 
-/* Rows of a block of the factor, and packs of a tile of it, which is held in registers. Every element is summed in the same
- * order whatever the tile, so these may differ between instruction sets. */
-#if defined(__AVX512F__)
-enum { BLOCK_ROWS = 8, TILE_PACKS = 2 };
-#else
-enum { BLOCK_ROWS = 4, TILE_PACKS = 1 };
-#endif
 #define MAX_SWEEPS 60
 
 /* a[i][j..] -= sum over k, from k0 to i0, of u[k][i] u[k][j..] for a block of rows i from i0 and packs of columns from j.
  * Pointers that move with k take fewer registers than indices. */
 EVK_INLINE void subtract_products(double *a, size_t stride, size_t i0, size_t k0, size_t j, size_t rows, size_t packs)
 {
-    pk sums[BLOCK_ROWS][TILE_PACKS];
+    pk sums[EVK_TILE_ROWS][EVK_TILE_PACKS];
     for (size_t r = 0; r < rows; r++)
         for (size_t p = 0; p < packs; p++)
             sums[r][p] = pk_load(a + (i0 + r) * stride + j + p * EVK_LANES);
     const double *row = a + k0 * stride + j, *factors = a + k0 * stride + i0;
     for (size_t k = k0; k < i0; k++, row += stride, factors += stride) {
-        pk above[TILE_PACKS];
+        pk above[EVK_TILE_PACKS];
         for (size_t p = 0; p < packs; p++)
             above[p] = pk_load(row + p * EVK_LANES);
         for (size_t r = 0; r < rows; r++) {
@@ -55,7 +48,7 @@ EVK_INLINE void finish_tile(double *a, size_t stride, size_t i0, size_t k0, size
 {
     subtract_products(a, stride, i0, k0, j, rows, packs);
     for (size_t r = 0; r < rows; r++) {
-        pk sums[TILE_PACKS];
+        pk sums[EVK_TILE_PACKS];
         subtract_block(a, stride, i0, i0 + r, j, packs, sums);
         for (size_t p = 0; p < packs; p++)
             pk_store(a + (i0 + r) * stride + j + p * EVK_LANES, pk_mul(pk_set1(scales[r]), sums[p]));
@@ -68,8 +61,8 @@ EVK_INLINE void finish_columns(double *a, size_t stride, size_t i0, size_t rows,
                                const double *scales)
 {
     size_t j = begin;
-    for (; j + TILE_PACKS * EVK_LANES <= end; j += TILE_PACKS * EVK_LANES)
-        finish_tile(a, stride, i0, is_lower ? j - begin : 0, j, rows, TILE_PACKS, scales);
+    for (; j + EVK_TILE_PACKS * EVK_LANES <= end; j += EVK_TILE_PACKS * EVK_LANES)
+        finish_tile(a, stride, i0, is_lower ? j - begin : 0, j, rows, EVK_TILE_PACKS, scales);
     for (; j < end; j += EVK_LANES)
         finish_tile(a, stride, i0, is_lower ? j - begin : 0, j, rows, 1, scales);
 }
@@ -82,7 +75,7 @@ EVK_INLINE size_t whole(size_t n) { return (n + EVK_LANES - 1) / EVK_LANES * EVK
 EVK_INLINE size_t factor_rows(double *a, size_t end, size_t stride, size_t i0, size_t rows)
 {
     const size_t first = i0 / EVK_LANES * EVK_LANES;
-    double scales[BLOCK_ROWS];
+    double scales[EVK_TILE_ROWS];
     subtract_products(a, stride, i0, 0, first, rows, 1);
     for (size_t r = 0; r < rows; r++) {
         double *row = a + (i0 + r) * stride;
@@ -104,13 +97,13 @@ EVK_INLINE size_t factor_rows(double *a, size_t end, size_t stride, size_t i0, s
 EVK_INLINE ptrdiff_t factor(double *a, size_t n, size_t end, size_t stride, evk_poll *poll)
 {
     for (size_t i0 = 0; i0 < n;) {
-        size_t rows = BLOCK_ROWS, good = 0;
+        size_t rows = EVK_TILE_ROWS, good = 0;
         while (rows > n - i0)
             rows /= 2;
         if (evk_poll_ends(poll, (stride - i0) * i0 * rows))
             return -1;
-        if (rows == BLOCK_ROWS)
-            good = factor_rows(a, end, stride, i0, BLOCK_ROWS);
+        if (rows == EVK_TILE_ROWS)
+            good = factor_rows(a, end, stride, i0, EVK_TILE_ROWS);
         else if (rows == 4)
             good = factor_rows(a, end, stride, i0, 4);
         else if (rows == 2)

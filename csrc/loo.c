@@ -26,25 +26,18 @@ EVK_INLINE void add_products(const double *a, size_t n, size_t width, size_t pla
     }
 }
 
-/* Rows and packs of the sums that are held in registers; the terms of each are added in the same order whatever these. */
-#if defined(__AVX512F__)
-enum { BLOCK_ROWS = 8, BLOCK_PACKS = 2 };
-#else
-enum { BLOCK_ROWS = 4, BLOCK_PACKS = 1 };
-#endif
-
 /* out[r][..] = the sums over i of w[i][first + r] w[i][column..], for some packs of columns and rows r. Row i of w is zero
  * beyond its entry i. */
 EVK_INLINE void sum_products(const double *w, size_t width, size_t n, size_t first, size_t column, size_t n_rows,
                              size_t n_packs, double *out, size_t ld)
 {
-    pk sums[BLOCK_ROWS][BLOCK_PACKS];
+    pk sums[EVK_TILE_ROWS][EVK_TILE_PACKS];
     for (size_t r = 0; r < n_rows; r++)
         for (size_t p = 0; p < n_packs; p++)
             sums[r][p] = pk_set1(0.0);
     for (size_t i = first; i < n; i++) {
         const double *row = w + i * width;
-        pk columns[BLOCK_PACKS];
+        pk columns[EVK_TILE_PACKS];
         for (size_t p = 0; p < n_packs; p++)
             columns[p] = pk_load(row + column + p * EVK_LANES);
         for (size_t r = 0; r < n_rows; r++) {
@@ -63,8 +56,8 @@ EVK_INLINE void sum_rows(const double *w, size_t width, size_t n, size_t begin, 
                          size_t ld)
 {
     size_t c = r / EVK_LANES * EVK_LANES;
-    for (; c + BLOCK_PACKS * EVK_LANES <= ld; c += BLOCK_PACKS * EVK_LANES)
-        sum_products(w, width, n, begin + r, begin + c, n_rows, BLOCK_PACKS, block + r * ld + c, ld);
+    for (; c + EVK_TILE_PACKS * EVK_LANES <= ld; c += EVK_TILE_PACKS * EVK_LANES)
+        sum_products(w, width, n, begin + r, begin + c, n_rows, EVK_TILE_PACKS, block + r * ld + c, ld);
     for (; c < ld; c += EVK_LANES)
         sum_products(w, width, n, begin + r, begin + c, n_rows, 1, block + r * ld + c, ld);
 }
@@ -79,7 +72,7 @@ static int block_of_inverse(const evk_loo *loo, const double *eta, double sum_et
     const double *w = loo->work + width - loo->ld;
     for (size_t r = 0, rows; r < size; r += rows) {
         const size_t left = size - r;
-        rows = left >= BLOCK_ROWS ? BLOCK_ROWS : left >= 4 ? 4 : left;
+        rows = left >= EVK_TILE_ROWS ? EVK_TILE_ROWS : left >= 4 ? 4 : left;
         if (evk_poll_ends(poll, rows * (n - begin - r) * (ld - r)))
             return -1;
         switch (rows) {
@@ -96,7 +89,7 @@ static int block_of_inverse(const evk_loo *loo, const double *eta, double sum_et
             sum_rows(w, width, n, begin, r, 4, block, ld);
             break;
         default:
-            sum_rows(w, width, n, begin, r, BLOCK_ROWS, block, ld);
+            sum_rows(w, width, n, begin, r, EVK_TILE_ROWS, block, ld);
         }
     }
     for (size_t r = 0; r < size; r++) {

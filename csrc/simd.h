@@ -19,6 +19,14 @@
 
 #define EVK_INLINE static inline __attribute__((always_inline))
 
+/* Rows, and packs of columns, of a tile of a matrix that is held in registers. What uses them adds the terms of every element
+ * in the same order whatever they are, so they may differ between instruction sets. */
+#if defined(__AVX512F__)
+enum { EVK_TILE_ROWS = 8, EVK_TILE_PACKS = 2 };
+#else
+enum { EVK_TILE_ROWS = 4, EVK_TILE_PACKS = 1 };
+#endif
+
 /* What depends on the precision: lanes, numbers and their bits, the names of vector types, of their functions (EVK_F) and of
  * those that see them as integers, and of the functions of C. */
 #ifdef EVK_SINGLE

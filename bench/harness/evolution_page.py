@@ -21,7 +21,8 @@ HEAD = """\
 
 With one target per sequence, evoke's defaults judge 800 networks, in {generations} generations of 200, and join the
 best 100. Here these are compared with the best 100 of 800 that are all drawn at random, and the best one with the best
-one. Both ways judge the same number of networks, which takes the same time. Written from
+one. Both ways judge the same number of networks. That takes the same time; where the seconds below differ, other
+programs ran. Written from
 `docs/results/evolution.json`, which has every single run, by
 
 ```sh
@@ -51,19 +52,11 @@ they are. The figure shows what evolution gains by leave-one-out, where it choos
 
 ![Differences by set in accuracy by leave-one-out and in accuracy on the test part]({figure})
 
-## What was learned on the way
+## What the search does differently here
 
-By runs that are not kept in the file:
-
-- The size of the gain depends on the splits and seeds as much as on the search. On 60 other runs, 7 sets and seeds 720
-  to 729, 4 generations of 200 with `keep_zeros` gained 0.009 over 400 that are drawn (p = 0.001), and 5 generations of
-  400 gained 0.007. Without it, 10 generations of 40 and a noise of scale 0.05 gained 0.007 over 400 that are drawn on
-  the splits of this page (48 runs better, 23 worse, p = 0.0005), but marked signs fell from 0.985 to 0.943.
-- A part of the gain is that noise connects cells to all lags (`differences`), which they rarely are at the start. On
-  long, periodic sequences this helps. On marked signs it did harm, until every other copy kept its missing connections
-  (`keep_zeros` of {{class}}`evoke.ESP`); if all copies keep them, the gain is gone.
-- Noise relative to the weights of a cell, noise on single networks in place of cells, and fitness in the company of
-  the networks that were chosen before brought nothing.
+Cells begin with few of the lags of `differences`, and noise on all weights connects them to all. In trials that helped
+on long, periodic sequences and did harm on marked signs. So every other mutated copy keeps its missing connections
+(`keep_zeros` of {{class}}`evoke.ESP`).
 """
 
 

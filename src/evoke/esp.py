@@ -474,10 +474,10 @@ class ESP:
         scales = _for_each(self.mutation_scale, len(self.lengths))
         for i, (chromosomes, rank) in enumerate(zip(self.subpopulations, ranks, strict=True)):
             copies = chromosomes[rank[:quarter]]
-            missing = copies[::2] == 0.0
+            sparse = copies[::2] if self.keep_zeros else copies[:0]
+            missing = sparse == 0.0
             add_cauchy(copies, scales[i], self._stream(_MUTATION, i))
-            if self.keep_zeros:
-                copies[::2][missing] = 0.0
+            sparse[missing] = 0.0
             chromosomes[rank[-quarter:]] = copies
 
     def _burst(self):

@@ -10,6 +10,7 @@ from numpy.dtypes import StringDType
 from evoke import EvokeClassifier, load, tasks
 from evoke.lstm import forward
 from helpers.classifiers import EQUAL, ONES, RAGGED, STEPS, assert_same_model, ragged, tiny
+from helpers.problems import posed
 
 
 @pytest.fixture(scope="module")
@@ -227,18 +228,9 @@ def test_pseudoinverse():
 # ---- what is held out, washout
 
 
-def train_and_validation(monkeypatch, model, *data, **more):
+def train_and_validation(model, *data, **more):
     """Unique rows and weights of the problem that a fit poses."""
-    posed = []
-
-    def pose(run, **_more):
-        posed.append(run.problem)
-        raise InterruptedError
-
-    monkeypatch.setattr("evoke.estimators.base.evolve", pose)
-    with pytest.raises(InterruptedError):
-        model.fit(*data, **more)
-    (problem,) = posed
+    problem = posed(model, *data, **more)
     parts = problem.train, problem.validation
     return problem, [sorted(problem.segments.rows[points.rows, 0].tolist()) for points in parts]
 
@@ -248,27 +240,26 @@ BOTH = [[0, 1, 0, 1]] * 5
 
 
 @pytest.mark.parametrize("validation, n_train", [("half", 2), (0.5, 2), (0.2, 4), (0.01, 4), (0.6, 2), (0.99, 1)])
-def test_the_last_sequences_are_held_out(monkeypatch, validation, n_train):
-    _, (train, held_out) = train_and_validation(monkeypatch, tiny(validation=validation), NUMBERED, BOTH)
+def test_the_last_sequences_are_held_out(validation, n_train):
+    _, (train, held_out) = train_and_validation(tiny(validation=validation), NUMBERED, BOTH)
     assert train == np.concatenate(NUMBERED[:n_train])[:, 0].tolist()
     assert held_out == np.concatenate(NUMBERED[n_train:])[:, 0].tolist()
 
 
-def test_of_a_single_sequence_the_last_steps_are_held_out(monkeypatch):
+def test_of_a_single_sequence_the_last_steps_are_held_out():
     x, y = np.arange(10.0)[:, None], np.arange(10) % 2
     for X, labels in ((x, y), ([x], [y]), (x[None], y[None])):
-        _, parts = train_and_validation(monkeypatch, tiny(), X, labels)
+        _, parts = train_and_validation(tiny(), X, labels)
         assert parts == [[0, 1, 2, 3, 4], [5, 6, 7, 8, 9]]
-    _, parts = train_and_validation(monkeypatch, tiny(validation=0.2, washout=3), x, y)
+    _, parts = train_and_validation(tiny(validation=0.2, washout=3), x, y)
     assert parts == [[3, 4, 5, 6, 7, 8], [9]]
 
 
-def test_washout_counts_in_every_sequence(monkeypatch):
+def test_washout_counts_in_every_sequence():
     X = [x[:length] for x, length in zip(NUMBERED, (4, 3, 4, 3, 4), strict=True)]
     y = [[0, 1, 0, 1][: len(x)] for x in X]
-    _, parts = train_and_validation(monkeypatch, tiny(washout=2), X, y)
+    _, parts = train_and_validation(tiny(washout=2), X, y)
     assert parts == [[2, 3, 12], [22, 23, 32, 42, 43]]
-    monkeypatch.undo()
     model = tiny(washout=2).fit(X, y)
     assert [len(p) for p in model.predict(X)] == [4, 3, 4, 3, 4]
     with pytest.raises(ValueError, match=r"washout=3 leaves nothing of X\[1\], which has 3 steps"):
@@ -276,15 +267,15 @@ def test_washout_counts_in_every_sequence(monkeypatch):
     assert tiny(washout=2).fit(X, [0, 1, 0, 1, 0]).predict(X).shape == (5,)
 
 
-def test_one_label_a_sequence_uses_the_last_steps(monkeypatch):
-    _, parts = train_and_validation(monkeypatch, tiny(validation="half"), NUMBERED, [0, 1, 0, 1, 0])
+def test_one_label_a_sequence_uses_the_last_steps():
+    _, parts = train_and_validation(tiny(validation="half"), NUMBERED, [0, 1, 0, 1, 0])
     assert parts == [[3, 13], [23, 33, 43]]
 
 
-def test_sequences_to_hold_out_may_be_given(monkeypatch):
+def test_sequences_to_hold_out_may_be_given():
     held_out = [x + 100 for x in NUMBERED[:2]]
     for X_val, y_val in ((held_out, BOTH[:2]), (np.array(held_out), np.array(BOTH[:2])), (held_out[0], BOTH[0])):
-        problem, parts = train_and_validation(monkeypatch, tiny(), NUMBERED, BOTH, X_val=X_val, y_val=y_val)
+        problem, parts = train_and_validation(tiny(), NUMBERED, BOTH, X_val=X_val, y_val=y_val)
         assert parts[0] == np.concatenate(NUMBERED)[:, 0].tolist()
         assert parts[1] == np.ravel(X_val).tolist()
     assert problem.validation.targets.tolist() == [[-1, 1, -1, 1]]

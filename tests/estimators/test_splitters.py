@@ -29,6 +29,7 @@ from evoke.estimators.fitted import Pooling
 from evoke.evolution.evaluation import WorkQueue, evaluate, fit_readout
 from evoke.evolution.problem import SplitProblem
 from evoke.exceptions import ParameterError
+from helpers.problems import posed
 from oracle import pooled as oracle
 
 WHOLE = {"subpopulation_size": 8, "n_networks": 3, "random_state": 0}
@@ -219,18 +220,9 @@ AS_VALUES = [x[:, 1].cumsum() for x in X]
 
 def problem_of(estimator, X, y, train, held):
     """What is posed where the parts are given."""
-    posed = []
-
-    def keep(run, **_more):
-        posed.append(run.problem)
-        raise InterruptedError
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("evoke.estimators.base.evolve", keep)
-        with pytest.raises(InterruptedError):
-            estimator.fit([X[i] for i in train], [y[i] for i in train], X_val=[X[i] for i in held],
-                          y_val=[y[i] for i in held])  # fmt: skip
-    return posed[0]
+    return posed(
+        estimator, [X[i] for i in train], [y[i] for i in train], X_val=[X[i] for i in held], y_val=[y[i] for i in held]
+    )
 
 
 @pytest.mark.parametrize("readout", ["svm", "lssvm", "pinv"])

@@ -8,6 +8,7 @@ import pytest
 from evoke import EvokeClassifier, EvokeForecaster, EvokeRegressor
 from evoke.estimators.split import half_of_each
 from evoke.exceptions import ParameterError
+from helpers.problems import posed
 
 TINY = {
     "n_cells": 2, "n_generations": 1, "subpopulation_size": 4, "n_trials": 1, "readout": "svm", "C": 10.0,
@@ -20,19 +21,9 @@ def numbered(n, length=3):
     return [np.arange(10.0 * k, 10.0 * k + length)[:, None] for k in range(n)]
 
 
-def held_out(monkeypatch, model, *data, **more):
+def held_out(model, *data, **more):
     """The rows that networks are trained on, and those that they are judged by."""
-    posed = []
-
-    def pose(run, **_more):
-        posed.append(run.problem)
-        raise InterruptedError
-
-    monkeypatch.setattr("evoke.estimators.base.evolve", pose)
-    with pytest.raises(InterruptedError):
-        model.fit(*data, **more)
-    monkeypatch.undo()
-    (problem,) = posed
+    problem = posed(model, *data, **more)
     return [sorted(problem.segments.rows[points.rows, 0].tolist()) for points in (problem.train, problem.validation)]
 
 
@@ -63,20 +54,20 @@ def test_every_member_is_held_out_as_often():
     np.testing.assert_allclose(share[5:], 0.5, atol=0.05)
 
 
-def test_sequences_that_are_sorted_by_class(monkeypatch):
+def test_sequences_that_are_sorted_by_class():
     labels = np.repeat(["a", "b", "c"], 4)
     model = EvokeClassifier(**TINY, validation="stratified")
-    parts = held_out(monkeypatch, model, numbered(12), labels)
+    parts = held_out(model, numbered(12), labels)
     numbers = [(np.array(part) // 10).astype(int) for part in parts]
     assert sorted(np.concatenate(numbers)) == list(range(12))
     for part in numbers:
         assert sorted(labels[part]) == ["a", "a", "b", "b", "c", "c"]
-    assert parts == held_out(monkeypatch, model, numbered(12), labels)
-    others = [held_out(monkeypatch, model.set_params(random_state=seed), numbered(12), labels) for seed in range(1, 9)]
+    assert parts == held_out(model, numbered(12), labels)
+    others = [held_out(model.set_params(random_state=seed), numbered(12), labels) for seed in range(1, 9)]
     assert any(other != parts for other in others)
     # the paper's halves have different classes
     with pytest.warns(UserWarning, match=r"the held-out part has class\(es\) \['c'\]"):
-        held_out(monkeypatch, EvokeClassifier(**TINY, validation="half"), numbered(12), labels)
+        held_out(EvokeClassifier(**TINY, validation="half"), numbered(12), labels)
 
 
 @pytest.mark.parametrize("stated", [
@@ -101,30 +92,30 @@ def test_a_classifier_that_cannot_leave_out_one_by_one_is_stratified(stated):
     assert given[0].history_ == given[1].history_ == given[2].history_
 
 
-def test_steps_of_several_sequences_stay_together(monkeypatch):
+def test_steps_of_several_sequences_stay_together():
     X = numbered(6, 4)
-    train, validated = held_out(monkeypatch, EvokeClassifier(**TINY, validation="stratified"), X, [[0, 1, 0, 1]] * 6)
+    train, validated = held_out(EvokeClassifier(**TINY, validation="stratified"), X, [[0, 1, 0, 1]] * 6)
     assert len(train) == len(validated) == 12
     assert {int(row) // 10 for row in train}.isdisjoint(int(row) // 10 for row in validated)
 
 
-def test_the_steps_of_a_single_sequence(monkeypatch):
+def test_the_steps_of_a_single_sequence():
     x, labels = np.arange(12.0)[:, None], np.repeat([0, 1, 2], 4)
-    parts = held_out(monkeypatch, EvokeClassifier(**TINY, validation="stratified", washout=2), x, labels)
+    parts = held_out(EvokeClassifier(**TINY, validation="stratified", washout=2), x, labels)
     assert sorted(parts[0] + parts[1]) == list(range(2, 12))
     assert [np.bincount(labels[np.array(part, dtype=int)]).tolist() for part in parts] == [[1, 2, 2], [1, 2, 2]]
 
 
-def test_values_are_shuffled(monkeypatch):
-    parts = held_out(monkeypatch, EvokeRegressor(**TINY, validation="stratified"), numbered(10, 1), np.arange(10.0))
+def test_values_are_shuffled():
+    parts = held_out(EvokeRegressor(**TINY, validation="stratified"), numbered(10, 1), np.arange(10.0))
     assert [len(part) for part in parts] == [5, 5]
     assert parts[0] not in (list(range(0, 50, 10)), list(range(50, 100, 10)))
 
 
-def test_what_has_no_weight_is_in_neither_half(monkeypatch):
+def test_what_has_no_weight_is_in_neither_half():
     weights = np.array([1.0, 0.0] * 6)
     model = EvokeClassifier(**TINY, validation="stratified")
-    parts = held_out(monkeypatch, model, numbered(12, 1), np.repeat([0, 1, 2], 4), sample_weight=weights)
+    parts = held_out(model, numbered(12, 1), np.repeat([0, 1, 2], 4), sample_weight=weights)
     assert sorted(parts[0] + parts[1]) == list(range(0, 120, 20))
     assert [sorted(row // 40 for row in part) for part in parts] == [[0, 1, 2], [0, 1, 2]]
 

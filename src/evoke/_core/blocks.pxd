@@ -11,3 +11,4 @@ cdef class Blocks:
 
     cdef bint next(self) except -1
     cdef bint stopped(self) noexcept nogil
+    cdef bint put_left_out(self, Py_ssize_t lane, double error, double wrong) noexcept nogil

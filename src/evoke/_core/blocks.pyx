@@ -1,5 +1,6 @@
 """The blocks in which a population is evaluated, and the errors that are found."""
 from cpython.exc cimport PyErr_CheckSignals
+from libc.math cimport INFINITY
 
 import numpy as np
 
@@ -51,3 +52,14 @@ cdef class Blocks:
     cdef bint stopped(self) noexcept nogil:
         """Whether another thread has ended the work."""
         return self.stop != NULL and self.stop[0] != 0
+
+    cdef bint put_left_out(self, Py_ssize_t lane, double error, double wrong) noexcept nogil:
+        """The errors of a network of the block whose points are left out; False, and none, once the work has ended.
+
+        They count as validation points, and no point as a training point."""
+        if self.stopped():
+            return False
+        cdef double *errors = &self.out[self.first + lane, 0]
+        errors[0] = errors[2] = 0.0 if error < INFINITY else INFINITY
+        errors[1], errors[3] = error, wrong
+        return True

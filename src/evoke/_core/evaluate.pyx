@@ -186,7 +186,7 @@ def evaluate_left_out(Network networks not None, segments not None, points not N
     cdef const double[:, :, ::1] genomes = networks.array
     cdef const double[:, ::1] x = segments.rows
     cdef const int64_t[:, ::1] table = segments.table
-    cdef Py_ssize_t n_cells = genomes.shape[1], first, lane
+    cdef Py_ssize_t n_cells = genomes.shape[1], lane
     networks.check_inputs(x.shape[1])
     cdef Points rows = make_points(points.rows, points.weights, points.targets, x.shape[0])
     cdef Grid grid = Grid(
@@ -198,21 +198,17 @@ def evaluate_left_out(Network networks not None, segments not None, points not N
     cdef double *phi = <double *>block.phi
     cdef double[::1] columns = aligned(n_cells * rows.ld)
     cdef Blocks waiting = Blocks(genomes.shape[0], queue)
-    cdef double[:, ::1] out = waiting.out
     grid.poll.data = waiting.stop
     while waiting.next():
-        first = waiting.first
         with nogil:
-            block.load(&genomes[first, 0, 0], waiting.n)
+            block.load(&genomes[waiting.first, 0, 0], waiting.n)
             block.run(&x[0, 0], &paths)
             for lane in range(waiting.n):
                 check_signals()
                 gather(&rows, phi, n_cells, lane, &columns[0])
                 grid.search(&columns[0], False)
-                if waiting.stopped():
+                if not waiting.put_left_out(lane, grid.best.error, grid.best.wrong):
                     break
-                out[first + lane, 0] = out[first + lane, 2] = 0.0 if grid.best.error < INFINITY else INFINITY
-                out[first + lane, 1], out[first + lane, 3] = grid.best.error, grid.best.wrong
         if waiting.stopped():
             break
     return waiting.errors

@@ -1,6 +1,5 @@
 """Summary statistics of activations over whole sequences, and the evaluation of networks by machines on them."""
 from cpython.exc cimport PyErr_CheckSignals
-from libc.math cimport INFINITY
 from libc.stdint cimport int64_t
 from libc.string cimport memcpy, memset
 
@@ -248,21 +247,17 @@ def evaluate(Network networks not None, sequences not None, pool not None, point
     cdef size_t ld = grid.loo.ld
     cdef double[::1] columns = np.zeros(LANES * pooler.n_features * ld)
     cdef Blocks waiting = Blocks(n_networks, queue)
-    cdef double[:, ::1] out = waiting.out
     grid.poll.data = waiting.stop
-    cdef Py_ssize_t first, lane
+    cdef Py_ssize_t lane
     while waiting.next():
-        first = waiting.first
         with nogil:
-            pooler.block.load(&genomes[first, 0, 0], waiting.n)
+            pooler.block.load(&genomes[waiting.first, 0, 0], waiting.n)
             pooler.read(&x[0, 0], offsets, &columns[0], ld)
             for lane in range(waiting.n):
                 check_signals()
                 grid.search(&columns[<size_t>lane * pooler.n_features * ld], False)
-                if waiting.stopped():
+                if not waiting.put_left_out(lane, grid.best.error, grid.best.wrong):
                     break
-                out[first + lane, 0] = out[first + lane, 2] = 0.0 if grid.best.error < INFINITY else INFINITY
-                out[first + lane, 1], out[first + lane, 3] = grid.best.error, grid.best.wrong
         if waiting.stopped():
             break
     return waiting.errors
