@@ -3,6 +3,7 @@
 #define EVK_FUNCTIONS_H
 
 #include "gram.h"
+#include "landmarks.h"
 #include "linalg.h"
 #include "loo.h"
 #include "lstm.h"
@@ -48,6 +49,10 @@
     X(void, cholesky_solve, (const double *u, size_t n, size_t ld, double *b)) \
     X(ptrdiff_t, pinv, (const evk_least_squares *problem, double *work, double *weights, evk_poll *poll)) \
     X(int, loo, (const evk_loo *loo, evk_poll *poll)) \
+    X(void, landmark_rows, \
+      (const evk_landmarks *landmarks, const double *x, const double *targets, const double *roots, size_t n, \
+       double *rows)) \
+    X(void, add_products, (const double *rows, size_t n, size_t width, double *sums)) \
     X(void, pool_add, (const evk_pool *pool, size_t t, const double *before, const double *phi)) \
     X(void, pool_end, (const evk_pool *pool, const double *phi)) \
     X(size_t, standardise, (double *columns, size_t n, size_t d, size_t ld, double *mean, double *inverse)) \

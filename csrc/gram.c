@@ -2,18 +2,7 @@
 
 #include "gram_row.h"
 #include "functions.h"
-#include "vecmath.h"
-
-static inline pk integer_power(pk base, int32_t exponent)
-{
-    pk result = pk_set1(1.0);
-    for (; exponent > 0; exponent >>= 1) {
-        if (exponent & 1)
-            result = pk_mul(result, base);
-        base = pk_mul(base, base);
-    }
-    return result;
-}
+#include "kernel_values.h"
 
 /* Packs of points whose sums lie in registers at a time: the processor works on several chains of operations at once. */
 #ifdef __AVX512F__
@@ -21,20 +10,6 @@ enum { BAND = 8 };
 #else
 enum { BAND = 4 };
 #endif
-
-/* From sums over the features of (x - z)^2 or x z to values. One loop an operation: the constants of a loop have the
- * registers to themselves. */
-EVK_INLINE void finish(int kind, const evk_kernel *kernel, size_t n_packs, pk *sum)
-{
-    if (kind == EVK_RBF) {
-        for (size_t k = 0; k < n_packs; k++)
-            sum[k] = pk_mul(pk_set1(-kernel->gamma), sum[k]);
-        for (size_t k = 0; k < n_packs; k++)
-            sum[k] = pk_exp(sum[k]);
-    } else if (kind == EVK_POLY)
-        for (size_t k = 0; k < n_packs; k++)
-            sum[k] = integer_power(pk_fma(pk_set1(kernel->gamma), sum[k], pk_set1(kernel->coef0)), kernel->degree);
-}
 
 /* values[k] = K(x_(j+k), z) for n_packs packs of points, at most BAND. The compiler knows their number and the kind of
  * kernel. */
@@ -48,13 +23,9 @@ EVK_INLINE void pairwise(int kind, const evk_kernel *kernel, size_t n_packs, con
     for (size_t h = 0; h < points->d; h++, x += points->ld, z += z_stride)
         for (size_t k = 0; k < n_packs; k++) {
             const pk value = pk_load(x + k * EVK_LANES);
-            if (kind == EVK_RBF || kind == EVK_DISTANCE) {
-                const pk difference = pk_sub(value, pk_set1(*z));
-                sum[k] = pk_fma(difference, difference, sum[k]);
-            } else
-                sum[k] = pk_fma(value, pk_set1(*z), sum[k]);
+            sum[k] = evk_add_term(kind, value, pk_set1(*z), sum[k]);
         }
-    finish(kind, kernel, n_packs, sum);
+    evk_finish_values(kind, kernel, n_packs, sum);
     for (size_t k = 0; k < n_packs; k++)
         pk_store(values + k * EVK_LANES, sum[k]);
 }
@@ -135,7 +106,7 @@ void EVK_FN(gram_diagonal)(evk_gram *gram)
             const pk value = pk_load(x->x + h * x->ld + j);
             sum = pk_fma(value, value, sum);
         }
-        finish(gram->kernel->kind, gram->kernel, 1, &sum);
+        evk_finish_values(gram->kernel->kind, gram->kernel, 1, &sum);
         pk_store(gram->diagonal + j, sum);
     }
     for (size_t j = x->n; j < x->ld; j++)

@@ -1,6 +1,7 @@
 /* Sizes of the caller's work arrays and the placing of the parts in them. Sizes count doubles; 0 means overflow. */
 #include <string.h>
 
+#include "landmarks.h"
 #include "linalg.h"
 #include "loo.h"
 #include "pack.h"
@@ -98,3 +99,5 @@ size_t evk_loo_work_size(size_t n, size_t n_outputs, size_t largest)
     const size_t block = product_plus(largest, round_up(largest), round_up(largest));
     return all == 0 || block == 0 ? 0 : all + block;
 }
+
+size_t evk_landmarks_width(size_t n_landmarks, size_t n_outputs) { return round_up(n_landmarks + 1 + n_outputs); }

@@ -22,6 +22,7 @@ cdef extern from "dispatch.h" nogil:
 
     cdef enum:
         EVK_LINEAR
+        EVK_RBF
         EVK_DISTANCE
 
     ctypedef struct evk_columns:
@@ -45,6 +46,11 @@ cdef extern from "dispatch.h" nogil:
         const double *coef
         const double *bias
         size_t n_outputs
+
+    ctypedef struct evk_landmarks:
+        const evk_kernel *kernel
+        evk_columns points
+        size_t n_outputs, width
 
     ctypedef struct evk_gram:
         double *rows
@@ -144,6 +150,9 @@ cdef extern from "dispatch.h" nogil:
         ptrdiff_t (*pinv)(const evk_least_squares *problem, double *work, double *weights,
                           evk_poll *poll) except? -1 nogil
         int (*loo)(const evk_loo *loo, evk_poll *poll) except? -1 nogil
+        void (*landmark_rows)(const evk_landmarks *landmarks, const double *x, const double *targets,
+                              const double *roots, size_t n, double *rows) noexcept nogil
+        void (*add_products)(const double *rows, size_t n, size_t width, double *sums) noexcept nogil
         void (*pool_add)(const evk_pool *pool, size_t t, const double *before, const double *phi) noexcept nogil
         void (*pool_end)(const evk_pool *pool, const double *phi) noexcept nogil
         size_t (*standardise)(double *columns, size_t n, size_t d, size_t ld, double *mean,
@@ -152,6 +161,7 @@ cdef extern from "dispatch.h" nogil:
         int (*qp_run)(evk_qp *qp, int64_t budget) noexcept nogil
         void (*qp_certify)(evk_qp *qp) noexcept nogil
 
+    size_t evk_landmarks_width(size_t n_landmarks, size_t n_outputs)
     size_t evk_loo_work_size(size_t n, size_t n_outputs, size_t largest)
     size_t evk_pinv_work_size(size_t n, size_t d)
     size_t evk_qp_work_size(size_t n, size_t face_capacity)

@@ -25,3 +25,12 @@ def evaluate_left_out(
     objective: Any,
     queue: Any = None,
 ) -> NDArray[np.float64]: ...
+def evaluate_landmarks(
+    networks: Network,
+    segments: Any,
+    train: Any,
+    validation: Any,
+    readout: Any,
+    objective: Any,
+    queue: Any = None,
+) -> NDArray[np.float64]: ...

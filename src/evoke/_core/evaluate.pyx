@@ -8,6 +8,7 @@ import numpy as np
 from evoke._core.blocks cimport Blocks
 from evoke._core.dispatch cimport LANES, aligned, evk_columns, functions, whole_packs
 from evoke._core.free_run cimport Feedback
+from evoke._core.landmarks cimport LandmarkGrid
 from evoke._core.loo cimport Grid
 from evoke._core.loss cimport Loss, error, make_loss
 from evoke._core.lstm cimport Block, Network, Segments, check_signals, make_segments
@@ -207,6 +208,47 @@ def evaluate_left_out(Network networks not None, segments not None, points not N
                 check_signals()
                 gather(&rows, phi, n_cells, lane, &columns[0])
                 grid.search(&columns[0], False)
+                if not waiting.put_left_out(lane, grid.best.error, grid.best.wrong):
+                    break
+        if waiting.stopped():
+            break
+    return waiting.errors
+
+
+def evaluate_landmarks(Network networks not None, segments not None, train not None, validation not None,
+                       readout not None, objective not None, queue=None):
+    """Errors (n_networks, 4): 0, the objective of decisions on validation points, 0, and how many are wrong.
+
+    Parameters
+    ----------
+    networks, segments, train, validation, objective, queue
+        As in `evaluate`.
+    readout : LandmarkReadout
+        Of `evoke.readouts`. Of its grid the pair counts that is best on the validation points.
+
+    A network whose activations are not finite, or none of whose machines can be trained, has infinite errors."""
+    cdef const double[:, :, ::1] genomes = networks.array
+    cdef const double[:, ::1] x = segments.rows
+    cdef const int64_t[:, ::1] table = segments.table
+    cdef Py_ssize_t n_cells = genomes.shape[1], lane
+    networks.check_inputs(x.shape[1])
+    cdef LandmarkGrid grid = LandmarkGrid(readout, train, validation, objective, x.shape[0], n_cells)
+    cdef Segments paths = make_segments(table, x.shape[0])
+    cdef Block block = Block(networks, x.shape[0], paths.n_slots)
+    cdef double *phi = <double *>block.phi
+    cdef double[::1] columns = aligned(n_cells * grid.train.ld)
+    cdef double[::1] held_columns = aligned(n_cells * grid.held_out.ld)
+    cdef Blocks waiting = Blocks(genomes.shape[0], queue)
+    grid.poll.data = waiting.stop
+    while waiting.next():
+        with nogil:
+            block.load(&genomes[waiting.first, 0, 0], waiting.n)
+            block.run(&x[0, 0], &paths)
+            for lane in range(waiting.n):
+                check_signals()
+                gather(&grid.train, phi, n_cells, lane, &columns[0])
+                gather(&grid.held_out, phi, n_cells, lane, &held_columns[0])
+                grid.search(&columns[0], &held_columns[0])
                 if not waiting.put_left_out(lane, grid.best.error, grid.best.wrong):
                     break
         if waiting.stopped():
