@@ -8,7 +8,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from evoke._core import loo
+from evoke._core import landmarks, loo
 from evoke._core import readout as core_readout
 from evoke._core.kernel import Kernel, decide
 from evoke._validation.arrays import FloatArray, check_shape
@@ -16,6 +16,7 @@ from evoke._validation.errors import refusal
 from evoke._validation.parameters import (
     check_choice,
     check_flag,
+    check_integer,
     check_not_negative,
     check_positive,
     is_sequence,
@@ -24,7 +25,7 @@ from evoke.persistence.values import register
 from evoke.svm._solve import check_stopping, solve_targets
 
 __all__ = [
-    "READOUTS", "READOUTS_OF_STEPS", "FittedReadout", "LSSVMReadout", "LeaveOneOut", "PinvReadout", "Readout",
+    "READOUTS", "READOUTS_OF_STEPS", "FittedReadout", "LSSVMReadout", "LandmarkReadout", "LeaveOneOut", "PinvReadout", "Readout",
     "SVMReadout", "with_parameters",
 ]  # fmt: skip
 
@@ -233,7 +234,7 @@ class PinvReadout:
 
 # Names of the readouts; ridge regression is the linear case of LeaveOneOut, whose fitness leaves out whole sequences.
 READOUTS_OF_STEPS = core_readout.READOUTS
-READOUTS = (*READOUTS_OF_STEPS, "ridge")
+READOUTS = (*READOUTS_OF_STEPS, "ridge", "landmarks")
 
 
 @dataclass(frozen=True)
@@ -272,14 +273,35 @@ class LeaveOneOut:
         )
 
     def __post_init__(self) -> None:
-        check_choice("kernel", self.kernel, loo.KERNELS)
-        for name, values in ("widths", self.widths), ("capacities", self.capacities):
-            if not is_sequence(values) or len(values) == 0:
-                raise refusal(name, "be positive finite numbers", values)
-            for k, value in enumerate(values):
-                check_positive(f"{name}[{k}]", value)
-        check_flag("relative", self.relative)
-        check_flag("scaled", self.scaled)
+        _check_grid(self, loo.KERNELS)
+
+
+@dataclass(frozen=True)
+class LandmarkReadout:
+    """Least-squares machines on few points, the landmarks, whose width and capacity are found on held-out points.
+
+    Attributes
+    ----------
+    kernel : {"rbf", "linear"}
+        "linear" is ridge regression: its landmarks are the unit vectors.
+    widths, capacities, relative, scaled
+        As in `LeaveOneOut`; the distances are those of the landmarks.
+    n_landmarks : int
+    """
+
+    kernel: str = "rbf"
+    widths: tuple[float, ...] = (0.1, 0.3, 1.0)
+    capacities: tuple[float, ...] = (1.0, 100.0, 10000.0)
+    n_landmarks: int = 64
+    relative: bool = True
+    scaled: bool = True
+
+    name = "landmarks"
+    fused = True
+
+    def __post_init__(self) -> None:
+        _check_grid(self, landmarks.KERNELS)
+        check_integer("n_landmarks", self.n_landmarks, 1)
 
 
 def with_parameters(readout: Readout, *, C: float | None = None, gamma: float | None = None) -> Readout:
@@ -290,6 +312,17 @@ def with_parameters(readout: Readout, *, C: float | None = None, gamma: float | 
     if gamma is not None:
         kernel = Kernel(kernel.name, gamma, kernel.coef0, kernel.degree)
     return replace(readout, C=readout.C if C is None else C, kernel=kernel)
+
+
+def _check_grid(grid: LeaveOneOut | LandmarkReadout, kernels: tuple[str, ...]) -> None:
+    check_choice("kernel", grid.kernel, kernels)
+    for name, values in ("widths", grid.widths), ("capacities", grid.capacities):
+        if not is_sequence(values) or len(values) == 0:
+            raise refusal(name, "be positive finite numbers", values)
+        for k, value in enumerate(values):
+            check_positive(f"{name}[{k}]", value)
+    check_flag("relative", grid.relative)
+    check_flag("scaled", grid.scaled)
 
 
 def _check_kernel(kernel: Any) -> None:

@@ -6,6 +6,7 @@ import copy
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from enum import IntEnum
 from operator import attrgetter
 from types import MappingProxyType
 from typing import Any
@@ -41,8 +42,9 @@ from evoke.estimators.split import Split
 from evoke.evolution.evolved import Evolved
 from evoke.evolution.problem import AnyProblem, FreeRun, Objective, PooledProblem, Problem, SplitProblem
 from evoke.evolution.run import evolve
+from evoke.evolution.sampling import PosedProblem, SampledProblem
 from evoke.persistence.model import Persistent
-from evoke.readouts import READOUTS, READOUTS_OF_STEPS, LSSVMReadout, PinvReadout, Readout, SVMReadout
+from evoke.readouts import READOUTS_OF_STEPS, LSSVMReadout, PinvReadout, Readout, SVMReadout
 from evoke.sequences.containers import Sequences
 from evoke.sequences.features import as_frames
 from evoke.sequences.prefixes import Segments
@@ -77,6 +79,14 @@ class learned:
 
     def _refuse(self) -> None:
         raise AttributeError(f"{self._name} is part of fitted_, which is only replaced as a whole")
+
+
+class Way(IntEnum):
+    """How data are read."""
+
+    STEPS = 0  # a readout of the steps of one network, or one of each sequence's last
+    WHOLE = 1  # sequences as a whole, or series from rolling origins
+    LANDMARKS = 2  # a machine on landmarks of the steps of several networks
 
 
 class noted(learned):
@@ -114,13 +124,14 @@ class BaseEvoke(
 
     _regression = True
     _leaves_out = False  # whether it can leave out whole sequences, one by one
+    _readouts: tuple[str, ...] = READOUTS_OF_STEPS
     _rolls = False  # whether it can judge free runs from rolling origins
-    # what "auto" stands for: where steps have targets, where sequences have
-    _auto: Mapping[str, tuple[Any, Any]] = MappingProxyType({})
+    # what "auto" stands for: where steps have targets, where sequences have, where machines on landmarks read steps
+    _auto: Mapping[str, tuple[Any, ...]] = MappingProxyType({})
     _model: type[FittedModel]
-    # of a copy with settled parameters: the estimator of the user, and whether its data are read as a whole
+    # of a copy with settled parameters: the estimator of the user, and how its data are read
     _user: BaseEvoke
-    _whole: bool
+    _way: Way
     _fitted = frozenset({
         "n_features_in_", "feature_names_in_", "genome_", "readout_", "best_fitness_", "n_evaluations_", "history_",
         "_esp", "_cell", "_gate_bias", "_washout", "_digest", "_first", "metadata_",
@@ -135,13 +146,13 @@ class BaseEvoke(
     best_fitness_ = learned("best_fitness")
     n_evaluations_ = learned("n_evaluations")
 
-    def _settled(self, whole: bool) -> BaseEvoke:
+    def _settled(self, way: Way) -> BaseEvoke:
         """A copy in which each parameter that is "auto" has the value that it stands for."""
         settled = copy.copy(self)
         for name, values in self._auto.items():
             if is_text(getattr(self, name), "auto"):
-                setattr(settled, name, values[bool(whole)])
-        settled._whole = bool(whole)
+                setattr(settled, name, values[way])
+        settled._way = way
         return settled
 
     @contextmanager
@@ -176,7 +187,7 @@ class BaseEvoke(
         check_choice("cell", self.cell, lstm.CELLS)
         check_choice("credit", self.credit, ("best", "mean"))
         check_choice("objective", self.objective, loss.OBJECTIVES)
-        check_choice("readout", self.readout, READOUTS if self._leaves_out or rolling else READOUTS_OF_STEPS)
+        check_choice("readout", self.readout, self._readouts if not rolling else (*READOUTS_OF_STEPS, "ridge"))
         check_choice("kernel", self.kernel, kernel.KERNELS)
         for name in self._evolved_parameters():
             if self.readout == "pinv" or (name == "gamma" and self.kernel == "linear"):
@@ -347,9 +358,10 @@ class BaseEvoke(
         return len(model.networks) * model.network.n_cells
 
 
-def settled_parameters(estimator: BaseEvoke, problem: AnyProblem) -> dict[str, Any]:
+def settled_parameters(estimator: BaseEvoke, problem: PosedProblem) -> dict[str, Any]:
     """The parameters of an estimator, those that are "auto" with the value that they stand for in this problem."""
-    return estimator._settled(isinstance(problem, PooledProblem)).get_params(deep=False)
+    ways = {PooledProblem: Way.WHOLE, SampledProblem: Way.LANDMARKS}
+    return estimator._settled(ways.get(type(problem), Way.STEPS)).get_params(deep=False)
 
 
 def check_parameters(estimator: BaseEvoke) -> None:

@@ -13,7 +13,7 @@ from sklearn.utils.metaestimators import available_if
 from evoke._validation.errors import shown
 from evoke._validation.parameters import check_class_weight, is_splitter, is_text
 from evoke._validation.targets import check_labels_to_score
-from evoke.estimators.base import learned
+from evoke.estimators.base import Way, learned
 from evoke.estimators.fitted import ClassifierModel
 from evoke.estimators.sequence import LAGS, POOL, Given, SequenceEstimator
 from evoke.estimators.split import Data, Split, divide, rows_after_washout
@@ -194,11 +194,12 @@ class EvokeClassifier(ClassifierMixin, SequenceEstimator):
 
     _regression = False
     _auto = MappingProxyType({
-        "n_cells": (5, 3), "gate_bias": ((0.0, 1.5, -1.5), (0.0, 0.0, 0.0)), "n_generations": (50, 4),
-        "subpopulation_size": (40, 200),
-        "n_trials": (5, 1), "objective": ("hinge", "squared"), "readout": ("svm", "lssvm"), "gamma": (0.25, "auto"),
-        "C": (100.0, "auto"), "validation": ("half", "loo"), "pool": ("last", POOL), "n_networks": (1, 100),
-        "differences": (False, LAGS), "scale": (None, "standard"),
+        "n_cells": (5, 3, 3), "gate_bias": ((0.0, 1.5, -1.5), (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)),
+        "n_generations": (50, 4, 4), "subpopulation_size": (40, 200, 100), "n_trials": (5, 1, 1),
+        "objective": ("hinge", "squared", "squared"), "readout": ("svm", "lssvm", "landmarks"),
+        "gamma": (0.25, "auto", "auto"), "C": (100.0, "auto", "auto"), "validation": ("half", "loo", "half"),
+        "pool": ("last", POOL, "last"), "n_networks": (1, 100, 40), "differences": (False, LAGS, False),
+        "scale": (None, "standard", "standard"), "n_landmarks": (None, None, 512), "fit_samples": (None, None, 4000),
     })  # fmt: skip
     _model = ClassifierModel
     _fitted = SequenceEstimator._fitted | {"classes_", "_multilabel", "_slope"}
@@ -241,6 +242,8 @@ class EvokeClassifier(ClassifierMixin, SequenceEstimator):
         scale="auto",
         max_seconds=None,
         n_points=0,
+        n_landmarks="auto",
+        fit_samples="auto",
     ):
         self.n_cells = n_cells
         self.cell = cell
@@ -275,6 +278,8 @@ class EvokeClassifier(ClassifierMixin, SequenceEstimator):
         self.scale = scale
         self.max_seconds = max_seconds
         self.n_points = n_points
+        self.n_landmarks = n_landmarks
+        self.fit_samples = fit_samples
 
     # ------------------------------------------------------------------ fitting
 
@@ -339,7 +344,7 @@ class EvokeClassifier(ClassifierMixin, SequenceEstimator):
             ClassifierModel, features=given.features, classes=labels.classes, multilabel=labels.multilabel,
             per_sequence=data.y.per_sequence,
         )  # fmt: skip
-        if self._whole:
+        if self._way is Way.WHOLE:
             yes = labels.encode(given.data.y, data.X)[data.X.offsets[1:] - 1] > 0
             # not those of classes: probabilities are those of sequences like the given ones
             weights = given.data.y.weights_of_rows(data.X)[data.X.offsets[1:] - 1]
@@ -350,6 +355,9 @@ class EvokeClassifier(ClassifierMixin, SequenceEstimator):
                 return build(left_out=left_out, slope=slope, **parts)
 
             self._evolve_whole(given._replace(data=data), labels.encode, build_calibrated, exclusive=exclusive)
+            return
+        if self._way is Way.LANDMARKS:
+            self._evolve_joined(given._replace(data=data), labels.encode, build, exclusive=exclusive)
             return
         if is_text(self.validation, "loo"):
             self._evolve_left_out(given._replace(data=data), labels.encode, build, exclusive=exclusive)

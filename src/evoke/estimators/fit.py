@@ -19,8 +19,9 @@ from evoke.estimators.fitted import FittedModel
 from evoke.estimators.pooling import Pooling, Resampled
 from evoke.evolution.evaluation import activations, evaluate, fit_readout
 from evoke.evolution.evolved import as_genomes
-from evoke.evolution.problem import AnyProblem, Points, PooledProblem, Problem, StepsProblem
-from evoke.evolution.run import Run
+from evoke.evolution.problem import Points, PooledProblem, Problem, StepsProblem
+from evoke.evolution.run import Run, judge_anew
+from evoke.evolution.sampling import PosedProblem, SampledProblem
 from evoke.readouts import FittedReadout, LeaveOneOut
 from evoke.sequences.preparation import Preparation, Units
 
@@ -34,7 +35,7 @@ class Fit:
     ----------
     estimator : estimator
         Its parameters, and with ``warm_start`` its last fit.
-    problem : Problem, PooledProblem, SplitProblem or StepsProblem
+    problem : Problem, PooledProblem, SampledProblem, SplitProblem or StepsProblem
         What networks are evolved for.
     train : callable
         Trains the readout at the end: from the engine to fields of the fitted model, `network` and `readout` for one.
@@ -52,7 +53,7 @@ class Fit:
     def __init__(
         self,
         estimator: BaseEstimator,
-        problem: AnyProblem,
+        problem: PosedProblem,
         train: Callable[[ESP], dict[str, Any]],
         build: Callable[..., FittedModel],
         **engine: Any,
@@ -211,7 +212,7 @@ def _described(lengths: tuple[int, ...]) -> str:
     return f"{n_cells} cells and {lengths[0] // 4 - n_cells} inputs{evolved}"
 
 
-def take_over(esp: ESP, fitted: FittedModel, problem: AnyProblem) -> None:
+def take_over(esp: ESP, fitted: FittedModel, problem: PosedProblem) -> None:
     """Bring the population of the last fit into an engine, whose parameters must be the same."""
     last = fitted.run.esp
     if esp.lengths != last.lengths:
@@ -225,5 +226,5 @@ def take_over(esp: ESP, fitted: FittedModel, problem: AnyProblem) -> None:
     except ValueError as error:
         raise ValueError(f"warm_start cannot continue the last fit: {error}") from None
     # the best network of the last fit competes on the data of this one
-    fitness = evaluate(problem, np.stack([as_genomes(best) for best in esp.hall]))[:, :2].sum(axis=1)
-    esp.judge_best_anew(float(fitness[0]) if esp.n_best == 1 else fitness)
+    frozen = problem.at(esp.generation) if isinstance(problem, SampledProblem) else problem
+    judge_anew(esp, evaluate(frozen, np.stack([as_genomes(best) for best in esp.hall])))

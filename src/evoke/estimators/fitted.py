@@ -23,13 +23,14 @@ from evoke._validation.parameters import (
     to_number,
 )
 from evoke.esp import ESP
+from evoke.estimators.blocks import activation_blocks
 from evoke.estimators.pooling import Pooling, Resampled, check_lengths
 from evoke.evolution.run import RunState
 from evoke.persistence.checks import check_feature_names, check_flags, check_labels, check_values
 from evoke.readouts import FittedReadout
 from evoke.sequences.containers import Sequences, as_sequences
 from evoke.sequences.features import Features
-from evoke.sequences.preparation import Preparation
+from evoke.sequences.preparation import Preparation, Scaling
 from evoke.svm._calibration import probabilities
 
 __all__ = ["ClassifierModel", "FittedModel", "RegressorModel", "SequenceModel", "check_outputs"]
@@ -122,7 +123,8 @@ class FittedModel:
         genome, esp = state["genome_"], state["_esp"]
         if not isinstance(state["readout_"], FittedReadout):
             raise ValueError("readout_ is no trained readout")
-        check_values("genome_", genome, (None,) * (3 if "_pool" in state else 2))
+        joined = "_pool" in state or "_phi_mean" in state
+        check_values("genome_", genome, (None,) * (3 if joined else 2))
         check_choice("_cell", state["_cell"], lstm.CELLS)
         run = RunState(esp, state["history_"], check_integer("_first", state["_first"], 0), state["_digest"])
         check_run(run)  # before the rest asks its engine
@@ -198,12 +200,15 @@ class SequenceModel(FittedModel):
         What the readout reads of a sequence in place of the activations at its last step.
     left_out : ndarray of shape (n_sequences, n_outputs), optional
         Decisions on the sequences of `fit`, each by a readout that was trained without it; NaN where it has no weight.
+    scaling : Scaling, optional
+        What the readout reads of the activations at a step.
     """
 
     per_sequence: bool
     preparation: Preparation | None = None
     pooling: Pooling | None = None
     left_out: FloatArray | None = None
+    scaling: Scaling | None = None
 
     @property
     def n_inputs(self) -> int:
@@ -212,7 +217,7 @@ class SequenceModel(FittedModel):
     @property
     def n_read(self) -> int:
         if self.pooling is None:
-            return self.network.n_cells
+            return len(self.networks) * self.network.n_cells
         return self.pooling.n_features(self.network)
 
     def inputs(self, sequences: Sequences) -> Sequences:
@@ -231,6 +236,10 @@ class SequenceModel(FittedModel):
         if self.pooling is not None:
             check_lengths(sequences, self.pooling.washout)
             return self.readout.decide(self.pooling.features(self.network, inputs))
+        if self.scaling is not None:
+            return np.concatenate([
+                self.readout.decide(self.scaling.apply(phi)) for _, phi in activation_blocks(self.networks, inputs)
+            ])  # fmt: skip
         phi = self.activations(inputs)
         return self.readout.decide(phi[sequences.offsets[1:] - 1] if self.per_sequence else phi)
 
@@ -248,13 +257,13 @@ class SequenceModel(FittedModel):
             state |= {
                 "_pool": list(self.pooling.pool), "_pool_mean": self.pooling.mean,
                 "_pool_inverse": self.pooling.inverse,
-                "_differences": list(self.preparation.lags),
-                "_input_mean": self.preparation.mean, "_input_inverse": self.preparation.inverse,
-            }  # fmt: skip
+            } | _of(self.preparation)  # fmt: skip
             if self.pooling.limit != np.inf:
                 state["_pool_limit"] = self.pooling.limit
             if self.pooling.points.n > 0:
                 state |= {"_n_points": self.pooling.points.n, "_points_weight": self.pooling.weight}
+        if self.scaling is not None and self.preparation is not None:
+            state |= {"_phi_mean": self.scaling.mean, "_phi_inverse": self.scaling.inverse} | _of(self.preparation)
         return state if self.left_out is None else state | {"_left_out": self.left_out}
 
     @staticmethod
@@ -268,6 +277,9 @@ class SequenceModel(FittedModel):
                 pool, fields["washout"], state["_pool_mean"], state["_pool_inverse"], state.get("_pool_limit", np.inf),
                 points, state.get("_points_weight", 1.0),
             )  # fmt: skip
+        if "_phi_mean" in state:
+            fields["scaling"] = Scaling(state["_phi_mean"], state["_phi_inverse"])
+        if "_differences" in state:
             fields["preparation"] = Preparation(
                 check_lags("_differences", state["_differences"]), state["_input_mean"], state["_input_inverse"]
             )
@@ -281,16 +293,31 @@ class SequenceModel(FittedModel):
             check_values("_left_out", np.where(weighted, self.left_out, 0.0), (None, self.n_outputs))
             if self.pooling is None or not weighted.any() or (weighted.any(axis=1) != weighted.all(axis=1)).any():
                 raise ValueError("_left_out is not of sequences that were left out one by one")
+        if self.scaling is not None:
+            check_values("_phi_mean", self.scaling.mean, (self.n_read,))
+            check_values("_phi_inverse", self.scaling.inverse, (self.n_read,))
+            if self.preparation is None or self.per_sequence:
+                raise ValueError("a model of steps that are scaled has inputs that are prepared")
         if self.pooling is not None and self.preparation is not None:
             if self.pooling.limit != np.inf:
                 check_positive("_pool_limit", self.pooling.limit)
             check_positive("_points_weight", self.pooling.weight)
             check_values("_pool_mean", self.pooling.mean, (self.n_read,))
             check_values("_pool_inverse", self.pooling.inverse, (self.n_read,))
+            if not self.per_sequence:
+                raise ValueError("a model of whole sequences has one target for each")
+        if self.preparation is not None:
             check_values("_input_mean", self.preparation.mean, (self.n_inputs - 1,))
             check_values("_input_inverse", self.preparation.inverse, (self.n_inputs - 1,))
-            if self.preparation.n_features != self.features.n or not self.per_sequence:
+            if self.preparation.n_features != self.features.n:
                 raise ValueError("the inputs of the networks are not those of the features")
+
+
+def _of(preparation: Preparation) -> dict[str, Any]:
+    """What a file holds of what networks read in place of X."""
+    return {
+        "_differences": list(preparation.lags), "_input_mean": preparation.mean, "_input_inverse": preparation.inverse,
+    }  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

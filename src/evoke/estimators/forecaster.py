@@ -12,6 +12,7 @@ from evoke._core import lstm
 from evoke._validation.arrays import FloatArray
 from evoke._validation.parameters import is_text
 from evoke.esp import entropy_of
+from evoke.estimators.base import Way
 from evoke.estimators.series import SeriesEstimator
 from evoke.estimators.series_model import SeriesModel
 from evoke.estimators.series_parameters import check_series_parameters, of_evolution
@@ -385,7 +386,7 @@ class EvokeForecaster(SeriesEstimator):
     def _settled_for(self, reason: str | None) -> Any:
         """A copy with what "auto" stands for, which is checked."""
         rolling = is_text(self.validation, "rolling") or (is_text(self.validation, "auto") and reason is None)
-        settled = self._settled(rolling)
+        settled = self._settled(Way.WHOLE if rolling else Way.STEPS)
         settled._check_settled([*of_evolution(self, EvokeForecaster)], reason)
         return settled
 

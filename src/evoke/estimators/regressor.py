@@ -8,7 +8,7 @@ from types import MappingProxyType
 from sklearn.base import RegressorMixin
 
 from evoke._validation.parameters import is_text
-from evoke.estimators.base import learned
+from evoke.estimators.base import Way, learned
 from evoke.estimators.fitted import RegressorModel
 from evoke.estimators.sequence import LAGS, POOL, Given, SequenceEstimator
 from evoke.estimators.split import divide, rows_after_washout
@@ -187,10 +187,12 @@ class EvokeRegressor(RegressorMixin, SequenceEstimator):
 
     _model = RegressorModel
     _auto = MappingProxyType({
-        "n_cells": (10, 3), "cell": ("evolino", "lstm"), "weight_range": (0.5, 5.0), "n_generations": (50, 4),
-        "subpopulation_size": (40, 200), "n_trials": (5, 1), "readout": ("svm", "lssvm"), "gamma": (0.25, "auto"),
-        "C": (100.0, "auto"), "validation": ("half", "loo"), "pool": ("last", POOL), "n_networks": (1, 100),
-        "differences": (False, LAGS), "scale": (None, "standard"),
+        "n_cells": (10, 3, 3), "cell": ("evolino", "lstm", "lstm"), "weight_range": (0.5, 5.0, 5.0),
+        "n_generations": (50, 4, 4), "subpopulation_size": (40, 200, 100), "n_trials": (5, 1, 1),
+        "readout": ("svm", "lssvm", "landmarks"), "gamma": (0.25, "auto", "auto"), "C": (100.0, "auto", "auto"),
+        "validation": ("half", "loo", "half"), "pool": ("last", POOL, "last"), "n_networks": (1, 100, 40),
+        "differences": (False, LAGS, False), "scale": (None, "standard", "standard"), "n_landmarks": (None, None, 512),
+        "fit_samples": (None, None, 4000),
     })  # fmt: skip
     _fitted = SequenceEstimator._fitted | {"n_outputs_", "_flat"}
 
@@ -232,6 +234,8 @@ class EvokeRegressor(RegressorMixin, SequenceEstimator):
         scale="auto",
         max_seconds=None,
         n_points=0,
+        n_landmarks="auto",
+        fit_samples="auto",
     ):
         self.n_cells = n_cells
         self.cell = cell
@@ -266,6 +270,8 @@ class EvokeRegressor(RegressorMixin, SequenceEstimator):
         self.scale = scale
         self.max_seconds = max_seconds
         self.n_points = n_points
+        self.n_landmarks = n_landmarks
+        self.fit_samples = fit_samples
 
     # ------------------------------------------------------------------ fitting
 
@@ -327,8 +333,11 @@ class EvokeRegressor(RegressorMixin, SequenceEstimator):
         build = partial(
             RegressorModel, features=given.features, per_sequence=y.per_sequence, flat=y.values.ndim == 1
         )
-        if self._whole:
+        if self._way is Way.WHOLE:
             self._evolve_whole(given, encode_values, build)
+            return
+        if self._way is Way.LANDMARKS:
+            self._evolve_joined(given, encode_values, build)
             return
         if is_text(self.validation, "loo"):
             self._evolve_left_out(given, encode_values, build)

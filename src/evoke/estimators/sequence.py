@@ -22,9 +22,10 @@ from evoke._validation.parameters import (
     is_splitter,
     is_text,
 )
-from evoke.estimators.base import BaseEvoke
+from evoke.estimators.base import BaseEvoke, Way
 from evoke.estimators.fit import Fit, JoinedNetworks, LeftOutNetwork
 from evoke.estimators.fitted import SequenceModel
+from evoke.estimators.joined_steps import pose
 from evoke.estimators.pooling import check_lengths
 from evoke.estimators.split import Data, Encode, part_of_rows, rows_after_washout
 from evoke.estimators.splitters import block_of_each, splits_of_sequences
@@ -32,7 +33,7 @@ from evoke.estimators.streams import Stream
 from evoke.estimators.targets import with_weights
 from evoke.evolution.problem import Points, PooledProblem, StepsProblem
 from evoke.memories import Memories
-from evoke.readouts import LeaveOneOut
+from evoke.readouts import READOUTS, LeaveOneOut
 from evoke.sequences.containers import Sequences, Targets, as_sequences, as_targets, warn_of_column
 from evoke.sequences.features import Features
 from evoke.sequences.prefixes import share_prefixes
@@ -55,6 +56,17 @@ AUTO_LEFT_OUT = {"readout": "lssvm", "C": "auto", "gamma": "auto"}
 
 # Sequences on which a network is judged: the time of leave-one-out grows with their cube.
 MOST_JUDGED = 300
+
+# Steps beyond which they are read by machines on landmarks; docs/performance.md has the times and errors of both.
+MOST_EXACT = 10_000
+
+# Steps for which cells remember at most to begin with, where steps are read in pieces of some hundreds.
+MOST_MEMORY = 300.0
+
+# Of its normal equations a machine on landmarks keeps this number squared.
+MOST_LANDMARKS = 20_000
+
+STEPS = "y with a target at every step"
 
 # Statistics of activations over a whole sequence.
 POOL = ("last", "mean", "std", "max", "min", "positive", "change")
@@ -94,12 +106,13 @@ class SequenceEstimator(BaseEvoke, auto_wrap_output_keys=None):  # type: ignore[
     """An estimator whose X are the inputs of the network, and whose y are what its readout is to predict."""
 
     _leaves_out = True
+    _readouts = READOUTS
     _model: type[SequenceModel]
     # groups that a search or a cross-validation is given are for its own splitter, unless one asks for them
     __metadata_request__fit = MappingProxyType({"groups": False})
     _fitted = BaseEvoke._fitted | {
         "_per_sequence", "_pool", "_pool_mean", "_pool_inverse", "_pool_limit", "_differences", "_input_mean",
-        "_input_inverse", "_left_out", "_n_points", "_points_weight",
+        "_input_inverse", "_left_out", "_n_points", "_points_weight", "_phi_mean", "_phi_inverse",
     }  # fmt: skip
 
     def _read(self, X, y, lengths, X_val, y_val, sample_weight, sample_weight_val, groups) -> Given:
@@ -145,9 +158,9 @@ class SequenceEstimator(BaseEvoke, auto_wrap_output_keys=None):  # type: ignore[
     # ------------------------------------------------------------------ whole sequences, left out one by one
 
     def _check_parameters(self) -> None:
-        """Before the data are known: whether they are to be read as a whole is guessed from the parameters."""
+        """Before the data are known: how they are to be read is guessed from the parameters."""
         why_not = self._why_not_whole(True)
-        self._settled(why_not is None)._check_settled(why_not)
+        self._settled(self._way_of(why_not, 0))._check_settled(why_not)
 
     def _check_settled(self, why_not: str | None = None) -> None:
         """`why_not` says why sequences are not read as a whole."""
@@ -158,13 +171,19 @@ class SequenceEstimator(BaseEvoke, auto_wrap_output_keys=None):  # type: ignore[
         check_integer("n_points", self.n_points, 0, 10**6)
         if self.scale is not None:
             check_choice("scale", self.scale, ("standard",))
-        if is_text(self.validation, "loo") or self._whole:
+        if self._way is Way.LANDMARKS:
+            self._check_landmarks()
+            return
+        for name in ("n_landmarks", "fit_samples"):
+            if getattr(self, name) is not None:
+                raise refusal(name, "be 'auto' without readout='landmarks'", getattr(self, name))
+        if is_text(self.validation, "loo") or self._way is Way.WHOLE:
             if self.readout not in ("lssvm", "ridge"):
                 raise refusal("readout", "be 'lssvm' or 'ridge' with validation='loo'", self.readout)
             check_choice("kernel", self.kernel, loo.KERNELS)
             for name in self._evolved_parameters():
                 raise refusal(name, "be a number or 'auto', by leave-one-out, with validation='loo'", "evolve")
-        if self._whole:
+        if self._way is Way.WHOLE:
             return
         needs_it = {
             "pool": check_pool(self.pool, pooled.STATISTICS) != ("last",), "n_networks": self.n_networks > 1,
@@ -182,6 +201,44 @@ class SequenceEstimator(BaseEvoke, auto_wrap_output_keys=None):  # type: ignore[
                     f"{name}={shown(getattr(self, name))} must come with validation='loo', "
                     f"got {shown(self.validation)}{because}"
                 )
+
+    def _check_landmarks(self) -> None:
+        """The parameters of machines on landmarks."""
+        text = f"with readout={self.readout!r}, where y has a target at every step"
+        if self.readout not in ("landmarks", "ridge"):
+            raise refusal("readout", "be 'landmarks' or 'ridge' for machines on landmarks", self.readout)
+        check_integer("n_landmarks", self.n_landmarks, 1, MOST_LANDMARKS)
+        if self.fit_samples is not None:
+            check_integer("fit_samples", self.fit_samples, 2)
+        fixed = {
+            "pool": ("last",), "solver": ("auto",), "kernel": ("rbf",), "refit": (False,), "n_points": (0,),
+            "tol": (1e-3,), "validation": ("half",),
+        }  # fmt: skip
+        for name, values in fixed.items():
+            if getattr(self, name) not in values:
+                raise refusal(name, f"have its default {text}", getattr(self, name))
+        for name in self._evolved_parameters():
+            raise refusal(name, f"be a number or 'auto' {text}", "evolve")
+
+    def _evolve_joined(
+        self, given: Given, encode: Encode, build: Callable[..., SequenceModel], *, exclusive: bool = False
+    ) -> None:
+        """Evolve networks on samples of the steps, and join the best in one machine on landmarks of all steps.
+
+        The parameters are those of `_evolve_whole`; the targets are those of steps.
+        """
+        X, y = given.data.X, given.data.y
+        rows = rows_after_washout(X, self.washout, "X")
+        weights = np.zeros(len(X.rows))
+        weights[rows] = y.weights_of_rows(X)[rows]
+        if np.count_nonzero(weights) < 2:
+            raise ValueError(f"X has n_samples={np.count_nonzero(weights)} steps with a weight; it takes two")
+        problem, joined = pose(self, X, encode(y, X, "y"), weights, self._make_objective(exclusive=exclusive))
+        memories = Memories(
+            problem.n_inputs, float(self.weight_range), min(MOST_MEMORY, float(np.mean(X.lengths))),
+            len(joined.preparation.lags), decades=3.0, power=1.0,
+        )  # fmt: skip
+        self._run(Fit(self, problem, joined, build, n_best=int(self.n_networks), initial=memories, keep_zeros=True))
 
     def _evolve_whole(
         self, given: Given, encode: Encode, build: Callable[..., SequenceModel], *, exclusive: bool = False
@@ -295,7 +352,7 @@ class SequenceEstimator(BaseEvoke, auto_wrap_output_keys=None):  # type: ignore[
     def _why_not_whole(self, per_sequence: bool, held_out: Data | None = None) -> str | None:
         """What keeps sequences from being read as a whole and left out one by one; None: nothing."""
         if not per_sequence:
-            return "y with a target at every step"
+            return STEPS
         if is_text(self.validation, "loo"):
             return None
         if held_out is not None:
@@ -310,12 +367,27 @@ class SequenceEstimator(BaseEvoke, auto_wrap_output_keys=None):  # type: ignore[
                 return f"{name}={shown(getattr(self, name))}"
         return None
 
+    def _way_of(self, why_not: str | None, n_rows: int) -> Way:
+        """How so many steps with targets are read where something, or nothing, keeps them from being read as a whole."""
+        if is_text(self.readout, "landmarks") or (is_text(self.readout, "ridge") and why_not == STEPS):
+            return Way.STEPS if is_text(self.validation, "loo") else Way.LANDMARKS
+        if why_not is None:
+            return Way.WHOLE
+        free = {"readout": "auto", "C": "auto", "gamma": "auto", "validation": "auto", "solver": "auto", "kernel": "rbf"}
+        is_free = all(is_text(getattr(self, name), text) for name, text in free.items()) and not self.refit
+        return Way.LANDMARKS if why_not == STEPS and n_rows > MOST_EXACT and is_free else Way.STEPS
+
     def _settled_for(self, given: Given) -> Any:
         """A copy to be fitted, with what "auto" stands for on these data."""
         per_sequence = given.data.y.per_sequence
         why_not = self._why_not_whole(per_sequence, given.held_out)
         whole = why_not is None
-        settled = self._settled(whole)
+        way = self._way_of(why_not, 0 if given.held_out is not None else len(given.data.X.rows))
+        if way is Way.LANDMARKS and per_sequence:
+            raise refusal("readout", "be another where y has one target a sequence", self.readout)
+        if way is Way.LANDMARKS and given.held_out is not None:
+            raise ValueError("readout='landmarks' judges networks on samples of X; X_val and y_val have no part")
+        settled = self._settled(way)
         if is_text(self.validation, "auto") and per_sequence and not whole and not self._regression:
             settled.validation = "stratified"
         if is_text(self.validation, "loo") and not whole:

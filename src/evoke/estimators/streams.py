@@ -83,7 +83,9 @@ class Stream:
         ]
         self._states = [state for _, state in found]
         phi = found[0][0] if len(found) == 1 else np.concatenate([part for part, _ in found], axis=1)
-        return phi, phi if self._so_far is None else self._so_far.features(phi, inputs.rows)
+        if self._so_far is not None:
+            return phi, self._so_far.features(phi, inputs.rows)
+        return phi, phi if model.scaling is None else model.scaling.apply(phi)
 
     def predict(self, X) -> NDArray[Any]:
         """Predictions of the next steps.

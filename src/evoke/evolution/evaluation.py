@@ -14,7 +14,7 @@ from evoke._core import free_run, lstm, pooled
 from evoke._core.dispatch import LANES
 from evoke._validation.arrays import FloatArray
 from evoke.evolution.problem import AnyProblem, Objective, Points, PooledProblem, Problem, SplitProblem, StepsProblem
-from evoke.readouts import FittedReadout
+from evoke.readouts import FittedReadout, LandmarkReadout
 
 __all__ = ["WorkQueue", "activations", "evaluate", "fit_readout"]
 
@@ -96,6 +96,11 @@ def evaluate(problem: AnyProblem, genomes: FloatArray, queue: WorkQueue | None =
     if isinstance(problem, StepsProblem):
         return core_evaluate.evaluate_left_out(
             problem.networks(genomes), problem.segments, problem.points, problem.blocks, problem.readout,
+            problem.objective, queue,
+        )  # fmt: skip
+    if isinstance(problem.readout, LandmarkReadout):
+        return core_evaluate.evaluate_landmarks(
+            problem.networks(genomes), problem.segments, problem.train, problem.validation, problem.readout,
             problem.objective, queue,
         )  # fmt: skip
     if problem.readout.fused:

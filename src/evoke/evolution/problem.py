@@ -21,7 +21,7 @@ from evoke.sequences.prefixes import Segments
 
 __all__ = [
     "AnyProblem", "FreeRun", "Objective", "Points", "PooledProblem", "Problem", "SplitProblem", "StepsProblem",
-    "merge_points",
+    "digest_of", "merge_points",
 ]  # fmt: skip
 
 
@@ -147,7 +147,7 @@ class Problem:
     @cached_property
     def digest(self) -> str:
         """SHA-256 of the whole: two problems with the same digest give a genome the same errors."""
-        return _digest("Problem", self._by_name())
+        return digest_of("Problem", self._by_name())
 
     def _by_name(self) -> dict[str, Any]:
         """All that counts, in the names and the order of format 1 of model files, which hold the digest."""
@@ -191,7 +191,7 @@ class SplitProblem:
     @cached_property
     def digest(self) -> str:
         """SHA-256 of the whole: two problems with the same digest give a genome the same errors."""
-        return _digest("SplitProblem", {str(k): part.digest for k, part in enumerate(self.parts)})
+        return digest_of("SplitProblem", {str(k): part.digest for k, part in enumerate(self.parts)})
 
 
 @dataclass(frozen=True)
@@ -248,7 +248,7 @@ class PooledProblem:
         }  # fmt: skip
         if self.blocks is not None:
             parts["blocks"] = self.blocks
-        return _digest("PooledProblem", parts)
+        return digest_of("PooledProblem", parts)
 
 
 @dataclass(frozen=True)
@@ -294,13 +294,14 @@ class StepsProblem:
             "blocks": self.blocks, "cell": self.cell, "gate_bias": self.gate_bias,
             "readout": ("LeaveOneOut", vars(self.readout)), "objective": ("Objective", vars(self.objective)),
         }  # fmt: skip
-        return _digest("StepsProblem", parts)
+        return digest_of("StepsProblem", parts)
 
 
 AnyProblem = Problem | PooledProblem | SplitProblem | StepsProblem
 
 
-def _digest(kind: str, fields: dict[str, Any]) -> str:
+def digest_of(kind: str, fields: dict[str, Any]) -> str:
+    """SHA-256 of the fields of an object of some kind."""
     found = hashlib.sha256()
     for part in _parts(kind, fields):
         found.update(part)

@@ -12,11 +12,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from evoke._validation.arrays import FloatArray
 from evoke._validation.errors import refusal
 from evoke._validation.parameters import takes_record
 from evoke.esp import ESP
 from evoke.evolution.evolved import as_genomes
-from evoke.evolution.problem import AnyProblem, PooledProblem
+from evoke.evolution.problem import PooledProblem
+from evoke.evolution.sampling import PosedProblem, SampledProblem
 from evoke.evolution.workers import evaluator
 
 __all__ = ["Callback", "Run", "RunState", "evolve"]
@@ -62,7 +64,7 @@ class Run:
 
     Attributes
     ----------
-    problem : Problem, PooledProblem, SplitProblem or StepsProblem
+    problem : Problem, PooledProblem, SampledProblem, SplitProblem or StepsProblem
     esp : ESP
     n_generations : int
         The generation with which the run ends, counted like ``esp.generation``.
@@ -79,7 +81,7 @@ class Run:
         They are called by the thread of `fit`, and not at all where other processes evaluate the networks.
     """
 
-    problem: AnyProblem
+    problem: PosedProblem
     esp: ESP
     n_generations: int
     history: list[dict[str, Any]] = field(default_factory=list)
@@ -126,19 +128,33 @@ def evolve(
         if hasattr(callback, "restore"):
             with whole_or_not_at_all(run):
                 callback.restore(run)
-    with ExitStack() as stack, evaluator(run.problem, n_jobs, esp.n_networks, run.listeners) as evaluate_all:
+    with ExitStack() as stack, evaluator(n_jobs, esp.n_networks, run.listeners) as evaluate_all:
         watching = [begin(stack, run, k, callback) for k, callback in enumerate(callbacks)]
         while esp.generation < run.n_generations and not run.stopped:
             is_cut = max_seconds is not None and esp.generation == 0 and isinstance(run.problem, PooledProblem)
-            errors = evaluate_all(as_genomes(esp.ask()), seconds=end - monotonic() if is_cut else None)
+            problem, genomes = run.problem, as_genomes(esp.ask())
+            n, n_kept = len(genomes), 0
+            if isinstance(problem, SampledProblem):
+                # the best so far are judged by this sample too: another may have been easier
+                problem, n_kept = problem.at(esp.generation), len(esp.hall)
+                genomes = np.concatenate([genomes, *(as_genomes(best)[None] for best in esp.hall)])
+            errors = evaluate_all(problem, genomes, seconds=end - monotonic() if is_cut else None)
             with whole_or_not_at_all(run):
-                record = tell(esp, errors)
+                if n_kept:
+                    judge_anew(esp, errors[n:])
+                record = tell(esp, errors[:n])
                 if run.problem.evolved is not None:
                     record |= run.problem.evolved.record(esp.best)
                 history.append(record)
             if any([is_end(k, callback(record, esp)) for k, callback in enumerate(watching)]):
                 run.stopped = True
             run.stopped |= monotonic() >= end
+
+
+def judge_anew(esp: ESP, errors: FloatArray) -> None:
+    """Give the best networks so far the fitness that these errors make."""
+    fitness = errors[:, :2].sum(axis=1)
+    esp.judge_best_anew(float(fitness[0]) if esp.n_best == 1 else fitness)
 
 
 def begin(stack: ExitStack, run: Run, k: int, callback: Any) -> Callback:

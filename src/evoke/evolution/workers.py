@@ -18,7 +18,7 @@ from evoke.evolution.evaluation import WorkQueue, evaluate
 from evoke.evolution.problem import AnyProblem
 from evoke.exceptions import WorkerLostError
 
-__all__ = ["evaluator", "in_threads", "slices", "spread"]
+__all__ = ["evaluator", "in_threads", "n_workers", "slices", "spread"]
 
 
 # How often work is tried whose workers die. It is a pure function: to do it again is safe.
@@ -57,12 +57,11 @@ def n_workers(n_jobs: int | None, most: int) -> int:
 
 @contextmanager
 def evaluator(
-    problem: AnyProblem,
     n_jobs: int | None,
     n_networks: int,
     listeners: Sequence[Callable[[float], None]] = (),
 ) -> Iterator[Callable[..., FloatArray]]:
-    """The function genomes -> errors for generations of `n_networks`, several slices at a time.
+    """The function ``(problem, genomes)`` -> errors for generations of `n_networks`, several slices at a time.
 
     It may be given `seconds` too, after which it leaves out the networks that are left; their errors are NaN. At least
     one network of each slice is evaluated. Where this process evaluates them all, the listeners are told of the share
@@ -77,11 +76,13 @@ def evaluator(
     # joblib keeps the work of a single worker in this process too, whatever the backend
     if workers == 1 or in_threads(n_jobs):
         with _Threads(workers, listeners) as threads:
-            yield partial(threads.evaluate, problem)
+            yield threads.evaluate
     else:
         with _others(workers) as others:
 
-            def evaluate_all(genomes: FloatArray, seconds: float | None = None) -> FloatArray:
+            def evaluate_all(
+                problem: AnyProblem, genomes: FloatArray, seconds: float | None = None
+            ) -> FloatArray:
                 # every slice takes the problem with it: docs/parallel.md says what that costs
                 call = partial(evaluate, problem) if seconds is None else partial(_in_time, problem, seconds)
                 errors = dict(others.results(call, slices(genomes, workers)))

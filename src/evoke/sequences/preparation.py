@@ -9,7 +9,7 @@ import numpy as np
 from evoke._validation.arrays import FloatArray
 from evoke.sequences.containers import Sequences
 
-__all__ = ["Preparation", "Units", "mean_and_inverse"]
+__all__ = ["Preparation", "Scaling", "Units", "mean_and_inverse"]
 
 # A column that varies by less than this, relative to its largest value, is constant but for rounding.
 _CONSTANT = 1e-12
@@ -97,6 +97,32 @@ def mean_and_inverse(values: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Mean of columns and 1 / deviation; 0 where one does not vary."""
     mean, deviation = _mean_and_deviation(values)
     return mean, np.divide(1.0, deviation, out=np.zeros_like(deviation), where=deviation > 0.0)
+
+
+@dataclass(frozen=True, eq=False)
+class Scaling:
+    """What brings columns to a mean of 0 and a deviation of 1 over the training data; constant ones become zero.
+
+    Attributes
+    ----------
+    mean, inverse : ndarray of shape (n_columns,)
+    """
+
+    mean: FloatArray
+    inverse: FloatArray
+    limit: float = np.inf
+
+    @classmethod
+    def of(cls, values: FloatArray, *, scaled: bool = True) -> Scaling:
+        """That of values (n, n_columns); if not `scaled` they stay as they are."""
+        if not scaled:
+            return cls(np.zeros(values.shape[1]), np.ones(values.shape[1]))
+        return cls(*mean_and_inverse(values), 3.0)
+
+    def apply(self, values: FloatArray) -> FloatArray:
+        """Scaled values."""
+        values = (values - self.mean) * self.inverse
+        return np.clip(values, -self.limit, self.limit, out=values)
 
 
 def _changes(rows: FloatArray, lag: int) -> FloatArray:

@@ -1,0 +1,75 @@
+"""Activations of networks on sequences of any length, a block of steps at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evoke._core import lstm
+from evoke._core.lstm import Network
+from evoke._validation.arrays import FloatArray
+from evoke.sequences.containers import Sequences
+
+__all__ = ["BLOCK", "activation_blocks", "in_order"]
+
+# Steps of a block: enough that calls cost nothing, few enough that their activations stay in the cache or near it.
+BLOCK = 4096
+
+
+def row_blocks(offsets: NDArray[np.int64], size: int) -> Iterator[tuple[slice, NDArray[np.int64], bool]]:
+    """Blocks of about `size` rows: their rows, the offsets of the sequences in them, and whether one is continued.
+
+    A block has whole sequences, or a part of one.
+    """
+    i, row, n = 0, 0, len(offsets) - 1
+    while i < n:
+        if offsets[i + 1] - row > size:  # a part of a sequence, or the rest of one
+            end = row + size
+            yield slice(row, end), np.array([0, size]), row > offsets[i]
+            row = end
+            continue
+        if row > offsets[i]:
+            yield slice(row, int(offsets[i + 1])), np.array([0, offsets[i + 1] - row]), True
+            i += 1
+        else:
+            last = max(i + 1, int(np.searchsorted(offsets, row + size, side="right")) - 1)
+            yield slice(row, int(offsets[last])), offsets[i : last + 1] - row, False
+            i = last
+        row = int(offsets[i])
+
+
+def activation_blocks(
+    networks: Sequence[Network], inputs: Sequences, map_: Callable[..., Any] = map, size: int = BLOCK
+) -> Iterator[tuple[slice, FloatArray]]:
+    """Rows and activations (n, n_networks * n_cells) of a block after the other.
+
+    `map_` may be that of a pool of threads.
+    """
+    states: list[Any] = [None] * len(networks)
+    for rows, offsets, continues in row_blocks(inputs.offsets, size):
+        part = np.ascontiguousarray(inputs.rows[rows])
+
+        def read(network: Network, state: Any, part: FloatArray = part, offsets: Any = offsets) -> Any:
+            return lstm.sequences(network, part, offsets, state)
+
+        found = list(map_(read, networks, states if continues else [None] * len(networks)))
+        states = [state for _, state in found]
+        yield rows, found[0][0] if len(found) == 1 else np.concatenate([phi for phi, _ in found], axis=1)
+
+
+class in_order:
+    """A ``map`` by so many threads, the calling one included where there is one alone."""
+
+    def __init__(self, n_threads: int):
+        self._pool = ThreadPoolExecutor(n_threads) if n_threads > 1 else None
+
+    def __enter__(self) -> Callable[..., Any]:
+        return map if self._pool is None else self._pool.map
+
+    def __exit__(self, *error: Any) -> None:
+        if self._pool is not None:
+            self._pool.shutdown(cancel_futures=True)
