@@ -68,8 +68,8 @@ def measure(settings: Settings) -> Report:
 
 
 def compare(problem: Problem, genomes: FloatArray, repeats: int) -> dict[str, Quartiles]:
-    with evaluator(problem, 1, len(genomes)) as one, evaluator(problem, 2, len(genomes)) as two:
-        times = paired({"one": lambda _: one(genomes), "two": lambda _: two(genomes)}, repeats)
+    with evaluator(1, len(genomes)) as one, evaluator(2, len(genomes)) as two:
+        times = paired({"one": lambda _: one(problem, genomes), "two": lambda _: two(problem, genomes)}, repeats)
     return {
         "1 worker, ms": Quartiles.of(1e3 * times.wall["one"]),
         "2 workers, ms": Quartiles.of(1e3 * times.wall["two"]),
@@ -79,6 +79,6 @@ def compare(problem: Problem, genomes: FloatArray, repeats: int) -> dict[str, Qu
 
 
 def overhead(problem: Problem, genomes: FloatArray, repeats: int) -> Quartiles:
-    with evaluator(problem, 1, len(genomes)) as one, evaluator(problem, 2, len(genomes)) as two:
-        times = paired({"one": lambda _: one(genomes), "two": lambda _: two(genomes)}, repeats)
+    with evaluator(1, len(genomes)) as one, evaluator(2, len(genomes)) as two:
+        times = paired({"one": lambda _: one(problem, genomes), "two": lambda _: two(problem, genomes)}, repeats)
     return Quartiles.of(1e3 * (times.wall["two"] - times.wall["one"]))

@@ -21,12 +21,12 @@ def measure(settings: Settings) -> Report:
         engine = ESP([length] * problems.N_CELLS, weight_range=preset["weight_range"],
                      mutation_scale=preset["mutation_scale"], random_state=0)  # fmt: skip
 
-        def generation(evaluate, engine=engine):
-            errors = evaluate(engine.ask())
+        def generation(evaluate, engine=engine, problem=problem):
+            errors = evaluate(problem, engine.ask())
             engine.tell(errors[:, :2].sum(axis=1))
 
         n_threads = 2 if machine.describe()["cores"] > 1 else 1
-        with evaluator(problem, 1, engine.n_networks) as one, evaluator(problem, n_threads, engine.n_networks) as two:
+        with evaluator(1, engine.n_networks) as one, evaluator(n_threads, engine.n_networks) as two:
             times = paired({"one": lambda _, e=one: generation(e), "two": lambda _, e=two: generation(e)},
                            settings.repeats)  # fmt: skip
         table.rows.append({

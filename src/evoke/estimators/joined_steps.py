@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,7 @@ from evoke._core.lstm import Network
 from evoke._validation.arrays import FloatArray
 from evoke._validation.parameters import check_gate_bias, check_lags, is_text
 from evoke.esp import ESP, entropy_of
-from evoke.estimators.blocks import BLOCK, activation_blocks, in_order
+from evoke.estimators.blocks import activation_blocks, in_order
 from evoke.evolution.problem import Objective
 from evoke.evolution.sampling import SampledProblem
 from evoke.evolution.workers import n_workers
@@ -30,8 +31,12 @@ __all__ = ["JoinedSteps", "pose"]
 NETWORK_GRID = LandmarkReadout(widths=(0.1, 0.3, 1.0), capacities=(1.0, 100.0, 10000.0), n_landmarks=64)
 JOINED_GRID = LandmarkReadout(widths=(0.1, 0.3, 1.0), capacities=(0.01, 1.0, 100.0, 1e4, 1e6))
 
-# Rows that landmarks are chosen from, in multiples of their number, and rows that judge widths and capacities.
-CANDIDATES, MOST_JUDGED = 4, 20_000
+# Rows that landmarks are chosen from, in multiples of their number; rows on which machines are trained for the choice of
+# networks, width and capacity, and rows by which they are judged.
+CANDIDATES, MOST_TRAINED, MOST_JUDGED = 4, 50_000, 20_000
+
+# All networks are tried, and these parts of them.
+PARTS = (1, 4, 16)
 
 # One part in so many is held out to choose width and capacity.
 HELD_OUT = 10
@@ -72,7 +77,7 @@ class JoinedSteps:
         networks = problem.networks(genomes)
         with in_order(self.n_threads) as map_:
             found = _Fit(self, networks, map_).machine()
-        return {"network": networks, "preparation": self.preparation, **found}
+        return {"preparation": self.preparation, **found}
 
 
 def pose(
@@ -113,101 +118,45 @@ def pose(
 
 
 class _Fit:
-    """One pass over the steps: sums for every width, of those that are trained on and those that are held out."""
+    """Two passes over the steps: one chooses networks, width and capacity on a part of them, one trains on all.
+
+    The best networks are the first ones. Where one of them does by itself what is asked, the others are in its way, so
+    fewer are tried too.
+    """
 
     def __init__(self, joined: JoinedSteps, networks: Network, map_: Callable[..., Any]):
-        self.problem, self.grid, self.units = joined.problem, joined.readout, joined.units
-        self.map_ = map_
+        self.problem, self.grid, self.units, self.map_ = joined.problem, joined.readout, joined.units, map_
         self.networks = [self.problem.networks(genome) for genome in networks.genome]
         self.n_outputs = self.problem.targets.shape[1]
-        sample = self._sample()
-        self.scaling = Scaling.of(sample, scaled=self.grid.scaled)
-        sample = np.ascontiguousarray(self.scaling.apply(sample))
-        self.kernels, self.places = self._landmarks(sample)
-        self.grams = [gram(places, kernel) for places, kernel in zip(self.places, self.kernels, strict=True)]
-        self.sums = [
-            [landmarks.Sums(kernel, places, self.n_outputs) for _ in ("trained on", "held out")]
-            for kernel, places in zip(self.kernels, self.places, strict=True)
-        ]
 
     def machine(self) -> dict[str, Any]:
-        """The fields `readout` and `scaling`."""
-        judged, targets, weights = self._add_all()
-        best: tuple[float, int, float] | None = None
-        for k, (train, _) in enumerate(self.sums):
-            for C in self.grid.capacities:
-                solved = landmarks.solve(train.total, self.grams[k], C, self.n_outputs)
-                if solved is None:
-                    continue
-                decisions = decide(judged, self.places[k], solved.dual_coef, solved.intercept, self.kernels[k])
-                error = float(weights @ ((decisions - targets) ** 2).sum(axis=1))
-                if np.isfinite(error) and (best is None or error < best[0]):
-                    best = error, k, C
-        if best is None:
+        """The fields `network`, `readout` and `scaling`."""
+        train, judged = self._chosen_rows()
+        phi, phi_judged = self._activations([train, judged])
+        scaling = Scaling.of(phi, scaled=self.grid.scaled)
+        phi, phi_judged = scaling.apply(phi), scaling.apply(phi_judged)
+        candidates = [
+            (len(machine.places.T) // self.networks[0].n_cells, machine)
+            for n in sorted({-(-len(self.networks) // part) for part in PARTS})
+            for machine in self._machines(phi[:, : n * self.networks[0].n_cells])
+        ]
+        errors = list(self.map_(lambda item: self._judge(item[1], phi, train, phi_judged, judged), candidates))
+        best = min(range(len(errors)), key=lambda k: errors[k][0])
+        n, machine = candidates[best]
+        error, C = errors[best]
+        if not np.isfinite(error):
             raise ValueError("no machine on landmarks could be trained: the activations are not finite")
-        _, k, C = best
-        solved = landmarks.solve(self.sums[k][0].total + self.sums[k][1].total, self.grams[k], C, self.n_outputs)
-        if solved is None:
-            raise ValueError("no machine on landmarks could be trained on all steps")
-        units = self.units
-        with np.errstate(over="ignore"):
-            coef, intercept = solved.dual_coef * units.deviation, solved.intercept * units.deviation + units.mean
-        if not (np.isfinite(coef).all() and np.isfinite(intercept).all()):
-            raise ValueError("y is too large: the coefficients of the readout are not finite; scale it")
+        scaling = Scaling(scaling.mean[: machine.n_columns], scaling.inverse[: machine.n_columns], scaling.limit)
+        coef, intercept = self._train(n, machine, scaling, C)
         readout = FittedReadout(
-            self.places[k], coef, intercept, np.zeros(self.n_outputs), np.ones(self.n_outputs, dtype=bool),
-            self.kernels[k],
+            machine.places, coef, intercept, np.zeros(self.n_outputs), np.ones(self.n_outputs, dtype=bool),
+            machine.kernel,
         )  # fmt: skip
-        return {"readout": readout, "scaling": self.scaling}
+        genomes = np.stack([network.genome for network in self.networks[:n]])
+        return {"network": self.problem.networks(genomes), "readout": readout, "scaling": scaling}
 
-    def _sample(self) -> FloatArray:
-        """Activations at a few steps, from all parts of the data."""
-        # on the way through all steps: cells with a long memory are elsewhere after a few of them
-        counted = self.problem.counted
-        n = min(len(counted), max(BLOCK, CANDIDATES * self.grid.n_landmarks))
-        edges = np.arange(n + 1) * len(counted) // n
-        key = SeedSequence(self.problem.entropy, spawn_key=(_ROWS, 0))
-        taken = counted[Generator(PCG64(key)).integers(edges[:-1], edges[1:])]
-        found = activation_blocks(self.networks, self.problem.inputs, self.map_)
-        return np.concatenate([phi[_within(taken, rows)] for rows, phi in found])
-
-    def _landmarks(self, sample: FloatArray) -> tuple[list[Kernel], list[FloatArray]]:
-        """The kernel of each width, and its landmarks."""
-        grid, n, d = self.grid, *sample.shape
-        if grid.kernel == "linear":
-            return [Kernel("linear")], [np.eye(d)]
-        # of scaled columns the mean squared distance of two rows is twice their variances
-        mean = 2.0 * sample.var(axis=0).sum() * n / max(1, n - 1) if grid.relative else 1.0
-        kernels = [Kernel("rbf", width / mean if mean > 0.0 else width) for width in grid.widths]
-        key = SeedSequence(self.problem.entropy, spawn_key=(_ROWS, 1))
-        some = Generator(PCG64(key)).permutation(n)[: CANDIDATES * grid.n_landmarks]
-        candidates = np.ascontiguousarray(sample[np.sort(some)])
-        rows = [landmarks.pivots(candidates, kernel, grid.n_landmarks, TOLERANCE) for kernel in kernels]
-        return kernels, [np.ascontiguousarray(candidates[np.sort(chosen)]) for chosen in rows]
-
-    def _add_all(self) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Add all steps; activations, targets and weights of some that are held out."""
-        problem = self.problem
-        held, judged = self._held_out()
-        n = len(judged)
-        phi_judged = np.empty((n, len(self.networks) * self.networks[0].n_cells))
-        done = 0
-        for rows, phi in activation_blocks(self.networks, problem.inputs, self.map_):
-            phi = self.scaling.apply(phi)
-            targets, weights = problem.targets[rows], problem.weights[rows]
-            here = _within(judged, rows)
-            phi_judged[done : done + len(here)] = phi[here]
-            done += len(here)
-            parts = []
-            for part in (~held[rows] & (weights > 0), held[rows] & (weights > 0)):
-                root = None if (weights[part] == 1.0).all() else np.sqrt(weights[part])
-                parts.append((np.ascontiguousarray(phi[part]), np.ascontiguousarray(targets[part]), root))
-            work = [(sums, values) for pair in self.sums for sums, values in zip(pair, parts, strict=True)]
-            list(self.map_(lambda item: item[0].add(*item[1]), work))
-        return phi_judged, problem.targets[judged], problem.weights[judged]
-
-    def _held_out(self) -> tuple[NDArray[np.bool_], NDArray[np.int64]]:
-        """Which rows are held out, whole sequences where there are many, and those of them that judge."""
+    def _chosen_rows(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Rows to train on and rows to judge by, for the choice."""
         problem, offsets = self.problem, self.problem.inputs.offsets
         n_rows, n_sequences = len(problem.weights), len(offsets) - 1
         if n_sequences >= HELD_OUT:
@@ -215,12 +164,112 @@ class _Fit:
         else:
             # the last ones: cells with a long memory would know steps that lie between those trained on
             held = np.arange(n_rows) >= n_rows - n_rows // HELD_OUT
-        rows = np.flatnonzero(held & (problem.weights > 0))
-        if len(rows) == 0 or len(rows) == len(problem.counted):  # few rows: every second one
-            held = np.zeros(n_rows, dtype=np.bool_)
-            held[problem.counted[1::2]] = True
-            rows = np.flatnonzero(held)
-        return held, rows[np.arange(min(len(rows), MOST_JUDGED)) * len(rows) // min(len(rows), MOST_JUDGED)]
+        train, judged = problem.counted[~held[problem.counted]], problem.counted[held[problem.counted]]
+        if len(train) == 0 or len(judged) == 0:  # few rows
+            train, judged = problem.counted[::2], problem.counted[1::2]
+        key = SeedSequence(problem.entropy, spawn_key=(_ROWS, 0))
+        generator = Generator(PCG64(key))
+        return _some(train, MOST_TRAINED, generator), _some(judged, MOST_JUDGED, generator)
+
+    def _activations(self, chosen: list[NDArray[np.int64]]) -> list[FloatArray]:
+        """Activations of all networks at chosen rows, on the way through all steps."""
+        width = len(self.networks) * self.networks[0].n_cells
+        found, done = [np.empty((len(rows), width)) for rows in chosen], [0] * len(chosen)
+        for block, phi in activation_blocks(self.networks, self.problem.inputs, self.map_):
+            for k, rows in enumerate(chosen):
+                here = _within(rows, block)
+                found[k][done[k] : done[k] + len(here)] = phi[here]
+                done[k] += len(here)
+        return found
+
+    def _machines(self, phi: FloatArray) -> list[_Machine]:
+        """A kernel of each width, and its landmarks among activations."""
+        grid, n, d = self.grid, *phi.shape
+        if grid.kernel == "linear":
+            return [_Machine(Kernel("linear"), np.eye(d))]
+        # the mean squared distance of two rows is twice their variances
+        mean = 2.0 * phi.var(axis=0).sum() * n / max(1, n - 1) if grid.relative else 1.0
+        kernels = [Kernel("rbf", width / mean if mean > 0.0 else width) for width in grid.widths]
+        most = min(n, CANDIDATES * grid.n_landmarks)
+        candidates = np.ascontiguousarray(phi[np.arange(most) * n // most])
+        rows = self.map_(lambda kernel: landmarks.pivots(candidates, kernel, grid.n_landmarks, TOLERANCE), kernels)
+        return [
+            _Machine(kernel, np.ascontiguousarray(candidates[np.sort(chosen)]))
+            for kernel, chosen in zip(kernels, rows, strict=True)
+        ]
+
+    def _judge(
+        self, machine: _Machine, phi: FloatArray, train: NDArray[np.int64], phi_judged: FloatArray,
+        judged: NDArray[np.int64],
+    ) -> tuple[float, float]:  # fmt: skip
+        """The least error on rows that judge, and its capacity."""
+        problem, sums, best = self.problem, machine.sums(self.n_outputs), (np.inf, 0.0)
+        self._add(sums, phi[:, : machine.n_columns], train)
+        phi_judged = np.ascontiguousarray(phi_judged[:, : machine.n_columns])
+        for C in self.grid.capacities:
+            solved = landmarks.solve(sums.total, machine.gram, C, self.n_outputs)
+            if solved is None:
+                continue
+            decisions = decide(phi_judged, machine.places, solved.dual_coef, solved.intercept, machine.kernel)
+            error = float(problem.weights[judged] @ ((decisions - problem.targets[judged]) ** 2).sum(axis=1))
+            if error < best[0]:
+                best = error, C
+        return best
+
+    def _train(self, n: int, machine: _Machine, scaling: Scaling, C: float) -> tuple[FloatArray, FloatArray]:
+        """Coefficients and constants of a machine on all steps of the first n networks, in units of the targets.
+
+        Blocks are added to two sums in turn, so that two threads can do it; the bits are those of one.
+        """
+        problem, units = self.problem, self.units
+        sums = [machine.sums(self.n_outputs) for _ in range(2)]
+        waiting: list[tuple[landmarks.Sums, FloatArray, NDArray[np.int64]]] = []
+        for block, phi in activation_blocks(self.networks[:n], problem.inputs, self.map_):
+            here = np.flatnonzero(problem.weights[block] > 0)
+            waiting.append((sums[len(waiting)], scaling.apply(phi[here]), here + block.start))
+            if len(waiting) == len(sums):
+                list(self.map_(lambda item: self._add(*item), waiting))
+                waiting.clear()
+        list(self.map_(lambda item: self._add(*item), waiting))
+        solved = landmarks.solve(sums[0].total + sums[1].total, machine.gram, C, self.n_outputs)
+        if solved is None:
+            raise ValueError("no machine on landmarks could be trained on all steps: lower C")
+        with np.errstate(over="ignore"):
+            coef, intercept = solved.dual_coef * units.deviation, solved.intercept * units.deviation + units.mean
+        if not (np.isfinite(coef).all() and np.isfinite(intercept).all()):
+            raise ValueError("y is too large: the coefficients of the readout are not finite; scale it")
+        return coef, intercept
+
+    def _add(self, sums: landmarks.Sums, phi: FloatArray, rows: NDArray[np.int64]) -> None:
+        weights = self.problem.weights[rows]
+        roots = None if (weights == 1.0).all() else np.sqrt(weights)
+        sums.add(np.ascontiguousarray(phi), np.ascontiguousarray(self.problem.targets[rows]), roots)
+
+
+@dataclass(frozen=True, eq=False)
+class _Machine:
+    """A kernel and landmarks (m, n_columns)."""
+
+    kernel: Kernel
+    places: FloatArray
+
+    @cached_property
+    def gram(self) -> FloatArray:
+        return gram(self.places, self.kernel)
+
+    @property
+    def n_columns(self) -> int:
+        return self.places.shape[1]
+
+    def sums(self, n_outputs: int) -> landmarks.Sums:
+        return landmarks.Sums(self.kernel, self.places, n_outputs)
+
+
+def _some(rows: NDArray[np.int64], most: int, generator: Generator) -> NDArray[np.int64]:
+    """At most so many of the rows: one at random from each of as many equal parts."""
+    n = min(len(rows), most)
+    edges = np.arange(n + 1) * len(rows) // n
+    return rows[generator.integers(edges[:-1], edges[1:])]
 
 
 def _within(rows: NDArray[np.int64], block: slice) -> NDArray[np.int64]:
