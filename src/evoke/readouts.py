@@ -25,8 +25,8 @@ from evoke.persistence.values import register
 from evoke.svm._solve import check_stopping, solve_targets
 
 __all__ = [
-    "READOUTS", "READOUTS_OF_STEPS", "FittedReadout", "LSSVMReadout", "LandmarkReadout", "LeaveOneOut", "PinvReadout", "Readout",
-    "SVMReadout", "with_parameters",
+    "READOUTS", "READOUTS_OF_STEPS", "FittedReadout", "LSSVMReadout", "LandmarkReadout", "LeaveOneOut", "PinvReadout",
+    "Readout", "SVMReadout", "with_parameters",
 ]  # fmt: skip
 
 

@@ -1,7 +1,7 @@
 """Machines on few landmarks: trained on any number of rows by sums of products, in one pass over the rows.
 
-The functions that such a machine can be are f(x) = b + sum over j of c_j K(z_j, x) with landmarks z. It minimises
-sum over rows of w (f(x) - y)^2 + c'K(z, z)c / C (the subset of regressors; Smola and Schoelkopf 2000, Rudi et al. 2017).
+Such a machine is a function f(x) = b + sum over j of c_j K(z_j, x) with landmarks z. It minimises the sum over rows of
+w (f(x) - y)^2, plus c'K(z, z)c / C (the subset of regressors: Smola and Schoelkopf 2000; Rudi et al. 2017).
 """
 from libc.math cimport INFINITY, sqrt
 from libc.string cimport memcpy, memset
@@ -49,13 +49,14 @@ cdef int factor(const double *sums, size_t width, size_t m, const double *gram, 
 
     What rounding leaves of a kernel matrix of landmarks that lie close together may be slightly negative, so a part of
     the mean of the diagonal that is of the size of rounding is added to it, and more if that is too little."""
-    cdef size_t n = m + 1, ld = whole_packs(n), i, j, attempt
+    cdef size_t n = m + 1, ld = whole_packs(n), i, j
+    cdef int _
     cdef double trace = 0.0, jitter
     cdef ptrdiff_t rank
     for i in range(m):
         trace += sums[i * width + i]
     jitter = <double>n * 1.1102230246251565e-16 * trace / <double>m
-    for attempt in range(ATTEMPTS):
+    for _ in range(ATTEMPTS):
         for i in range(n):
             memcpy(system + i * ld, sums + i * width, n * sizeof(double))
             memset(system + i * ld + n, 0, (ld - n) * sizeof(double))
@@ -107,7 +108,7 @@ cdef class Sums:
     def __cinit__(self, Kernel kernel not None, const double[:, ::1] landmarks not None, size_t n_outputs):
         cdef size_t m = landmarks.shape[0], d = landmarks.shape[1], ld = whole_packs(m)
         if m == 0 or d == 0 or n_outputs == 0:
-            raise ValueError(f"landmarks must have rows and columns, and there must be outputs; got {(m, d, n_outputs)}")
+            raise ValueError(f"landmarks must have rows and columns, and outputs, got {(m, d, n_outputs)}")
         self.kernel = kernel
         self.places = aligned(d * ld)
         to_columns(&landmarks[0, 0], m, d, ld, &self.places[0])
@@ -280,13 +281,13 @@ cdef class LandmarkGrid:
     cdef int search(self, double *columns, double *held_columns) except -1 nogil:
         """Find the best pair for columns[feature][point] of the training points and the held-out ones, which are
         standardised in place. 0 where none has a finite error."""
-        cdef size_t w, h, j, n_varying = self.n_features
+        cdef size_t w, h, j
         cdef double mean = 1.0
         self.best.error = self.best.wrong = INFINITY
         self.best.gamma = self.best.C = 0.0
         if self.scaled:
-            n_varying = functions.standardise(columns, self.train.n, self.n_features, self.train.ld, &self.mean[0],
-                                              &self.inverse[0])
+            functions.standardise(columns, self.train.n, self.n_features, self.train.ld, &self.mean[0],
+                                  &self.inverse[0])
             for h in range(self.n_features):
                 for j in range(self.held_out.n):
                     held_columns[h * self.held_out.ld + j] = (

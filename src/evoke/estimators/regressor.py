@@ -32,24 +32,25 @@ class EvokeRegressor(RegressorMixin, SequenceEstimator):
     ----------
     n_cells : int or "auto", default="auto"
         Memory cells H.
-        "auto": 10 where steps have targets, 3 where sequences have one.
+        "auto": 10 where steps have targets, 3 where sequences have one, and
+        with ``readout="landmarks"``.
     cell : {"lstm", "evolino"} or "auto", default="auto"
         ``"lstm"``: s = i tanh(z) + f s, phi = o tanh(s). ``"evolino"``: s = i z + f s, phi = tanh(o s).
-        "auto": "evolino" where steps have targets, "lstm" where sequences have one.
+        "auto": "evolino" where steps have targets, "lstm" where sequences have one, and with ``readout="landmarks"``.
     gate_bias : tuple of 3 floats, default=(0.0, 0.0, 0.0)
         Constant biases of the input, forget and output gates.
     weight_range : float or "auto", default="auto"
         Initial weights are uniform in [-weight_range, weight_range].
-        "auto": 0.5 where steps have targets, 5.0 where sequences have one.
+        "auto": 0.5 where steps have targets, 5.0 where sequences have one, and with ``readout="landmarks"``.
     n_generations : int or "auto", default="auto"
         Generations of ``subpopulation_size * n_trials`` networks each.
-        "auto": 50 where steps have targets, 4 where sequences have one.
+        "auto": 50 where steps have targets, 4 where sequences have one, and with ``readout="landmarks"``.
     subpopulation_size : int or "auto", default="auto"
         Chromosomes in the subpopulation of each cell.
-        "auto": 40 where steps have targets, 200 where sequences have one.
+        "auto": 40 where steps have targets, 200 where sequences have one, 100 with ``readout="landmarks"``.
     n_trials : int or "auto", default="auto"
         Networks per generation that each chromosome takes part in.
-        "auto": 5 where steps have targets, 1 where sequences have one.
+        "auto": 5 where steps have targets, 1 where sequences have one, and with ``readout="landmarks"``.
     mutation_scale : float, default=0.01
         Scale of the Cauchy noise, half of which lies within +- this value (the paper's alpha).
     burst_patience : int or None, default=5
@@ -61,19 +62,25 @@ class EvokeRegressor(RegressorMixin, SequenceEstimator):
     objective : {"squared", "hinge", "count"}, default="squared"
         Error of a prediction: its square, its absolute value beyond `epsilon`, or whether it is off by more than
         `epsilon`; summed over outputs and steps.
-    readout : {"svm", "lssvm", "pinv", "ridge"} or "auto", default="auto"
+    readout : {"svm", "lssvm", "pinv", "ridge", "landmarks"} or "auto", default="auto"
         Support vector regression, least-squares support vector machines, or linear weights by the pseudoinverse, one
-        for each output. "ridge" is ridge regression, where ``validation="loo"``.
-        "auto": "svm" where steps have targets, "lssvm" where sequences have one, or ``validation="loo"``.
+        for each output. "ridge" is ridge regression.
+        "landmarks", for targets at every step: least-squares machines on few points, for any number of steps. Networks
+        are judged on samples of the steps; the best are joined in one machine, which is trained on all steps. "ridge"
+        is its linear form there.
+        "auto": "svm" where steps have targets, "landmarks" where these are more than 10,000 and nothing else is asked
+        for that it cannot do; "lssvm" where sequences have one, or ``validation="loo"``.
     kernel : {"rbf", "linear", "poly"}, default="rbf"
     gamma : float or "evolve" or "auto", default="auto"
         Kernel width, ``exp(-gamma * |x - y|**2)``. The paper's "standard deviation 2.0" means 1/4 in its SVM software.
         "evolve": a number for each network, which evolves with its weights.
         "auto", with ``validation="loo"``: 0.3, 1 or 3 divided by the mean squared distance of the features, whichever
-        has the least error, for each network. 0.25 where steps have targets.
+        has the least error, for each network; 0.1, 0.3 or 1 with ``readout="landmarks"``. 0.25 where steps have
+        targets.
     C : float or "evolve" or "auto", default="auto"
         Capacity: the price of an error beyond `epsilon`, of a squared error with ``readout="lssvm"``. "auto",
-        with ``validation="loo"``: 1, 10, 100 or 1000, found with `gamma`. 100.0 where steps have targets.
+        with ``validation="loo"``: 1, 10, 100 or 1000, found with `gamma`; powers of 100 from 0.01 to 1e6 with
+        ``readout="landmarks"``. 100.0 where steps have targets.
         "evolve": as `gamma`.
     epsilon : float, default=0.001
         Errors that support vector regression and the objectives "hinge" and "count" leave free.
@@ -130,7 +137,8 @@ class EvokeRegressor(RegressorMixin, SequenceEstimator):
     n_networks : int or "auto", default="auto"
         Networks whose features one readout reads, where ``validation="loo"``: the best of the whole run. Of networks
         that share more than half of their cells' chromosomes only the best is taken.
-        "auto": 1 where steps have targets, 100 where sequences have one.
+        "auto": 1 where steps have targets, 100 where sequences have one. With ``readout="landmarks"`` 40 are kept,
+        and all of them, a quarter or a sixteenth are joined, whichever do best on steps that are held out.
     differences : bool, tuple of int or "auto", default="auto"
         Where ``validation="loo"``: networks also read by how much X has changed since so many steps before (True: since
         the last). Several numbers let them see patterns of several widths; a cell
@@ -140,7 +148,7 @@ class EvokeRegressor(RegressorMixin, SequenceEstimator):
         Where ``validation="loo"``: "standard" brings the inputs of the networks and the features of the readout to a
         mean of 0 and a deviation of 1, and y too, so that units do not matter; errors and `epsilon` are in units of the
         deviation of y then.
-        "auto": None where steps have targets, "standard" where sequences have one.
+        "auto": None where steps have targets, "standard" where sequences have one, and with ``readout="landmarks"``.
     max_seconds : float or None, default=None
         Seconds after which the evolution ends, before its next generation; the first one of a `fit` is completed all
         the same, and the readout trained. None: no limit. With ``validation="loo"`` the first generation of all ends in
@@ -151,6 +159,13 @@ class EvokeRegressor(RegressorMixin, SequenceEstimator):
         the first alone); of a sequence of one step that step so many times. They are scaled and limited as the other
         features are, and weighted so that all of them together count as much as the square root of `n_networks`
         networks; with ``scale=None`` they stay as they are. Networks are still judged by their own features. 0: none.
+    n_landmarks : int or "auto", default="auto"
+        With ``readout="landmarks"``: points on which the machine stands at the end. Time grows with their square, and
+        memory. Networks are judged by machines on at most 64. "auto": 512.
+    fit_samples : int, None or "auto", default="auto"
+        With ``readout="landmarks"``: steps on which the networks of the first generation are judged; half of them train
+        readouts. They are drawn afresh for each generation, in pieces from all parts of the data, and twice as many as
+        for the one before, four times over. None: all steps, always. "auto": 4000.
 
     Attributes
     ----------

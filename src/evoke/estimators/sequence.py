@@ -368,13 +368,13 @@ class SequenceEstimator(BaseEvoke, auto_wrap_output_keys=None):  # type: ignore[
         return None
 
     def _way_of(self, why_not: str | None, n_rows: int) -> Way:
-        """How so many steps with targets are read where something, or nothing, keeps them from being read as a whole."""
+        """How so many steps are read where something, or nothing, keeps sequences from being read as a whole."""
         if is_text(self.readout, "landmarks") or (is_text(self.readout, "ridge") and why_not == STEPS):
             return Way.STEPS if is_text(self.validation, "loo") else Way.LANDMARKS
         if why_not is None:
             return Way.WHOLE
-        free = {"readout": "auto", "C": "auto", "gamma": "auto", "validation": "auto", "solver": "auto", "kernel": "rbf"}
-        is_free = all(is_text(getattr(self, name), text) for name, text in free.items()) and not self.refit
+        auto = all(is_text(getattr(self, name), "auto") for name in ("readout", "C", "gamma", "validation", "solver"))
+        is_free = auto and is_text(self.kernel, "rbf") and not self.refit
         return Way.LANDMARKS if why_not == STEPS and n_rows > MOST_EXACT and is_free else Way.STEPS
 
     def _settled_for(self, given: Given) -> Any:

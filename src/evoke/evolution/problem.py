@@ -15,7 +15,7 @@ from evoke._core.kernel import Kernel
 from evoke._core.lstm import Network
 from evoke._validation.arrays import FloatArray
 from evoke.evolution.evolved import Evolved
-from evoke.readouts import LeaveOneOut, Readout, with_parameters
+from evoke.readouts import LandmarkReadout, LeaveOneOut, Readout, with_parameters
 from evoke.sequences.containers import Sequences
 from evoke.sequences.prefixes import Segments
 
@@ -109,7 +109,7 @@ class Problem:
     validation: Points
     cell: str
     gate_bias: tuple[float, ...]
-    readout: Readout
+    readout: Readout | LandmarkReadout
     objective: Objective
     free: FreeRun | None = None
     evolved: Evolved | None = None
@@ -140,6 +140,8 @@ class Problem:
 
     def readout_of(self, genome: FloatArray) -> Readout:
         """How the readout of one network is trained."""
+        if isinstance(self.readout, LandmarkReadout):
+            raise ValueError("a machine on landmarks reads several networks")
         if self.evolved is None:
             return self.readout
         return with_parameters(self.readout, **{k: float(v) for k, v in self.evolved.values(genome).items()})
