@@ -264,6 +264,8 @@ class SequenceModel(FittedModel):
                 state |= {"_n_points": self.pooling.points.n, "_points_weight": self.pooling.weight}
         if self.scaling is not None and self.preparation is not None:
             state |= {"_phi_mean": self.scaling.mean, "_phi_inverse": self.scaling.inverse} | _of(self.preparation)
+            if self.scaling.limit != np.inf:
+                state["_phi_limit"] = self.scaling.limit
         return state if self.left_out is None else state | {"_left_out": self.left_out}
 
     @staticmethod
@@ -278,7 +280,7 @@ class SequenceModel(FittedModel):
                 points, state.get("_points_weight", 1.0),
             )  # fmt: skip
         if "_phi_mean" in state:
-            fields["scaling"] = Scaling(state["_phi_mean"], state["_phi_inverse"])
+            fields["scaling"] = Scaling(state["_phi_mean"], state["_phi_inverse"], state.get("_phi_limit", np.inf))
         if "_differences" in state:
             fields["preparation"] = Preparation(
                 check_lags("_differences", state["_differences"]), state["_input_mean"], state["_input_inverse"]
@@ -296,6 +298,8 @@ class SequenceModel(FittedModel):
         if self.scaling is not None:
             check_values("_phi_mean", self.scaling.mean, (self.n_read,))
             check_values("_phi_inverse", self.scaling.inverse, (self.n_read,))
+            if self.scaling.limit != np.inf:
+                check_positive("_phi_limit", self.scaling.limit)
             if self.preparation is None or self.per_sequence:
                 raise ValueError("a model of steps that are scaled has inputs that are prepared")
         if self.pooling is not None and self.preparation is not None:

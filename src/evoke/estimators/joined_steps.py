@@ -31,8 +31,8 @@ __all__ = ["JoinedSteps", "pose"]
 NETWORK_GRID = LandmarkReadout(widths=(0.1, 0.3, 1.0), capacities=(1.0, 100.0, 10000.0), n_landmarks=64)
 JOINED_GRID = LandmarkReadout(widths=(0.1, 0.3, 1.0), capacities=(0.01, 1.0, 100.0, 1e4, 1e6))
 
-# Rows that landmarks are chosen from, in multiples of their number; rows on which machines are trained to choose networks,
-# width and capacity, and rows by which they are judged.
+# Rows that landmarks are chosen from, in multiples of their number; rows on which machines are trained to choose
+# networks, width and capacity, and rows by which they are judged.
 CANDIDATES, MOST_TRAINED, MOST_JUDGED = 4, 50_000, 20_000
 
 # All networks are tried, and these parts of them.

@@ -113,6 +113,7 @@ class SequenceEstimator(BaseEvoke, auto_wrap_output_keys=None):  # type: ignore[
     _fitted = BaseEvoke._fitted | {
         "_per_sequence", "_pool", "_pool_mean", "_pool_inverse", "_pool_limit", "_differences", "_input_mean",
         "_input_inverse", "_left_out", "_n_points", "_points_weight", "_phi_mean", "_phi_inverse",
+        "_phi_limit",
     }  # fmt: skip
 
     def _read(self, X, y, lengths, X_val, y_val, sample_weight, sample_weight_val, groups) -> Given:
@@ -171,12 +172,12 @@ class SequenceEstimator(BaseEvoke, auto_wrap_output_keys=None):  # type: ignore[
         check_integer("n_points", self.n_points, 0, 10**6)
         if self.scale is not None:
             check_choice("scale", self.scale, ("standard",))
+        for name, least in (("n_landmarks", 1), ("fit_samples", 2)):
+            if getattr(self, name) is not None:
+                check_integer(name, getattr(self, name), least, MOST_LANDMARKS if name == "n_landmarks" else None)
         if self._way is Way.LANDMARKS:
             self._check_landmarks()
             return
-        for name in ("n_landmarks", "fit_samples"):
-            if getattr(self, name) is not None:
-                raise refusal(name, "be 'auto' without readout='landmarks'", getattr(self, name))
         if is_text(self.validation, "loo") or self._way is Way.WHOLE:
             if self.readout not in ("lssvm", "ridge"):
                 raise refusal("readout", "be 'lssvm' or 'ridge' with validation='loo'", self.readout)
@@ -207,9 +208,7 @@ class SequenceEstimator(BaseEvoke, auto_wrap_output_keys=None):  # type: ignore[
         text = f"with readout={self.readout!r}, where y has a target at every step"
         if self.readout not in ("landmarks", "ridge"):
             raise refusal("readout", "be 'landmarks' or 'ridge' for machines on landmarks", self.readout)
-        check_integer("n_landmarks", self.n_landmarks, 1, MOST_LANDMARKS)
-        if self.fit_samples is not None:
-            check_integer("fit_samples", self.fit_samples, 2)
+        check_integer("n_landmarks", self.n_landmarks, 1, MOST_LANDMARKS)  # None is no number of them
         fixed = {
             "pool": ("last",), "solver": ("auto",), "kernel": ("rbf",), "refit": (False,), "n_points": (0,),
             "tol": (1e-3,), "validation": ("half",),
@@ -388,6 +387,9 @@ class SequenceEstimator(BaseEvoke, auto_wrap_output_keys=None):  # type: ignore[
         if way is Way.LANDMARKS and given.held_out is not None:
             raise ValueError("readout='landmarks' judges networks on samples of X; X_val and y_val have no part")
         settled = self._settled(way)
+        for name in ("n_landmarks", "fit_samples"):
+            if way is not Way.LANDMARKS and getattr(settled, name) is not None:
+                raise refusal(name, "be 'auto' without readout='landmarks'", getattr(self, name))
         if is_text(self.validation, "auto") and per_sequence and not whole and not self._regression:
             settled.validation = "stratified"
         if is_text(self.validation, "loo") and not whole:

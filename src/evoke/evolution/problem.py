@@ -154,8 +154,8 @@ class Problem:
     def _by_name(self) -> dict[str, Any]:
         """All that counts, in the names and the order of format 1 of model files, which hold the digest."""
         readout = vars(self.readout)
-        if "kernel" in readout:
-            kernel: Kernel = readout["kernel"]
+        kernel = readout.get("kernel")
+        if isinstance(kernel, Kernel):
             parts = {"kernel": kernel.name, "gamma": kernel.gamma, "coef0": kernel.coef0, "degree": kernel.degree}
             readout = parts | {name: value for name, value in readout.items() if name != "kernel"}
         free = self.free
