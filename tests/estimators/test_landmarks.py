@@ -1,4 +1,4 @@
-"""Machines on landmarks read the steps of several networks: any number of steps, units, seeds, files, odd parameters."""
+"""Machines on landmarks read the steps of several networks: units, seeds, files, samples, odd parameters."""
 
 import numpy as np
 import pytest
@@ -208,7 +208,7 @@ def test_samples_are_fresh_grow_and_lie_within_the_sequences(regressor):
         assert not set(posed.train.rows) & set(posed.validation.rows)
         read = {tuple(row) for row in posed.segments.rows}
         assert read <= {tuple(row) for row in problem.inputs.rows}
-    assert sizes[:3] == [400, 800, 1600]
+    assert np.abs(np.array(sizes[:3]) - [400, 800, 1600]).max() <= 32
     assert sizes[4] <= len(X)
     assert problem.at(0).digest != problem.at(1).digest
 
