@@ -1,6 +1,6 @@
 """Does evolution pay on whole sequences? Networks that are drawn beside as many that evolved, in the same time.
 
-    python bench/study.py evolution [--json FILE] [--seeds 10] [--sets NAME;...] [--methods NAME;...] [--again]
+    python bench/study.py evolution [--json FILE] [--seeds 30] [--sets NAME;...] [--methods NAME;...] [--again]
                                     [--report DIR] [--page-only]
 
 Measures what the file does not have yet, so it can be broken off and called again; `--again` measures what was chosen
@@ -21,7 +21,7 @@ RESULTS = FOLDER / "evolution.json"
 
 def main(arguments: list[str] | None = None) -> None:
     parser = measuring.make_parser(__doc__, RESULTS)
-    parser.set_defaults(seeds=10)
+    parser.set_defaults(seeds=30)
     options = measuring.parse(parser, arguments)
     measuring.measure_parts({PART: EVOLUTION}, [PART], options)
     if options.report:

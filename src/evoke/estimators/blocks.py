@@ -14,7 +14,7 @@ from evoke._core.lstm import Network
 from evoke._validation.arrays import FloatArray
 from evoke.sequences.containers import Sequences
 
-__all__ = ["BLOCK", "activation_blocks", "in_order"]
+__all__ = ["activation_blocks", "in_order", "sequence_blocks"]
 
 # Steps of a block: enough that calls cost nothing, few enough that their activations stay in the cache or near it.
 BLOCK = 4096
@@ -59,6 +59,16 @@ def activation_blocks(
         found = list(map_(read, networks, states if continues else [None] * len(networks)))
         states = [state for _, state in found]
         yield rows, found[0][0] if len(found) == 1 else np.concatenate([phi for phi, _ in found], axis=1)
+
+
+def sequence_blocks(inputs: Sequences, size: int = BLOCK) -> Iterator[tuple[slice, Sequences]]:
+    """Numbers and rows of whole sequences, about `size` rows at a time."""
+    i, offsets = 0, inputs.offsets
+    while i < inputs.n_sequences:
+        end = max(i + 1, int(np.searchsorted(offsets, offsets[i] + size, side="right")) - 1)
+        rows = np.ascontiguousarray(inputs.rows[offsets[i] : offsets[end]])
+        yield slice(i, end), Sequences(rows, offsets[i : end + 1] - offsets[i], "list")
+        i = end
 
 
 class in_order:

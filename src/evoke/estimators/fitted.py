@@ -23,7 +23,7 @@ from evoke._validation.parameters import (
     to_number,
 )
 from evoke.esp import ESP
-from evoke.estimators.blocks import activation_blocks
+from evoke.estimators.blocks import activation_blocks, sequence_blocks
 from evoke.estimators.pooling import Pooling, Resampled, check_lengths
 from evoke.evolution.run import RunState
 from evoke.persistence.checks import check_feature_names, check_flags, check_labels, check_values
@@ -235,7 +235,9 @@ class SequenceModel(FittedModel):
         inputs = self.inputs(sequences)
         if self.pooling is not None:
             check_lengths(sequences, self.pooling.washout)
-            return self.readout.decide(self.pooling.features(self.network, inputs))
+            return np.concatenate([
+                self.readout.decide(self.pooling.features(self.network, part)) for _, part in sequence_blocks(inputs)
+            ])  # fmt: skip
         if self.scaling is not None:
             return np.concatenate([
                 self.readout.decide(self.scaling.apply(phi)) for _, phi in activation_blocks(self.networks, inputs)

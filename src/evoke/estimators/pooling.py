@@ -90,7 +90,7 @@ class Pooling:
         """That of training data, and their features."""
         none = np.empty(0)
         own = cls(pool, washout, none, none, np.inf, points, 1.0)
-        values = own._values(networks, inputs)
+        values = own.values(networks, inputs)
         if scaled:
             mean, inverse = mean_and_inverse(values)
             weight = points_weight(inverse, points.n_features, len(networks.genome))
@@ -105,10 +105,10 @@ class Pooling:
 
     def features(self, networks: Network, inputs: Sequences) -> FloatArray:
         """The features (n_sequences, n_features): those of network after network, then the points."""
-        return self.scaled(self._values(networks, inputs))
+        return self.scaled(self.values(networks, inputs))
 
-    def _values(self, networks: Network, inputs: Sequences) -> FloatArray:
-        """The features in units of their own."""
+    def values(self, networks: Network, inputs: Sequences) -> FloatArray:
+        """The features (n_sequences, n_features) in units of their own."""
         found = pooled.pooled(networks, inputs.rows, inputs.offsets, self.pool, self.washout)
         statistics = np.ascontiguousarray(found.transpose(1, 0, 2)).reshape(inputs.n_sequences, -1)
         return self.joined(statistics, inputs.rows, inputs.offsets[:-1] + self.washout, inputs.offsets[1:] - 1)

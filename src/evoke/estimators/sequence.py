@@ -22,9 +22,11 @@ from evoke._validation.parameters import (
     is_splitter,
     is_text,
 )
+from evoke.esp import entropy_of
 from evoke.estimators.base import BaseEvoke, Way
 from evoke.estimators.fit import Fit, JoinedNetworks, LeftOutNetwork
 from evoke.estimators.fitted import SequenceModel
+from evoke.estimators.joined_sequences import ManySequences
 from evoke.estimators.joined_steps import pose
 from evoke.estimators.pooling import check_lengths
 from evoke.estimators.split import Data, Encode, part_of_rows, rows_after_washout
@@ -33,7 +35,8 @@ from evoke.estimators.streams import Stream
 from evoke.estimators.targets import with_weights
 from evoke.evolution.problem import Points, PooledProblem, StepsProblem
 from evoke.memories import Memories
-from evoke.readouts import READOUTS, LeaveOneOut
+from evoke.evolution.workers import n_workers
+from evoke.readouts import READOUTS, LandmarkReadout, LeaveOneOut
 from evoke.sequences.containers import Sequences, Targets, as_sequences, as_targets, warn_of_column
 from evoke.sequences.features import Features
 from evoke.sequences.prefixes import share_prefixes
@@ -67,6 +70,10 @@ MOST_MEMORY = 300.0
 MOST_LANDMARKS = 20_000
 
 STEPS = "y with a target at every step"
+
+# Sequences beyond which the joined networks are read by a machine on landmarks: the time of leave-one-out grows with
+# their cube, and the memory with their square.
+MOST_LEFT_OUT, N_LANDMARKS = 3_000, 512
 
 # Statistics of activations over a whole sequence.
 POOL = ("last", "mean", "std", "max", "min", "positive", "change")
@@ -283,7 +290,9 @@ class SequenceEstimator(BaseEvoke, auto_wrap_output_keys=None):  # type: ignore[
             check_pool(self.pool, pooled.STATISTICS), int(self.washout), self._leave_one_out(NETWORK_GRID),
             self._make_objective(exclusive=exclusive), begins(block),
         )  # fmt: skip
-        joined = JoinedNetworks(problem, self._leave_one_out(JOINED_GRID), preparation, units, int(self.n_points))
+        joined: Any = JoinedNetworks(problem, self._leave_one_out(JOINED_GRID), preparation, units, int(self.n_points))
+        if len(counted) > MOST_LEFT_OUT:
+            joined = self._many_sequences(problem, preparation, units)
         judged = spread(points.targets, MOST_JUDGED, block)
         if len(judged) < len(counted):
             problem = replace(
@@ -327,6 +336,16 @@ class SequenceEstimator(BaseEvoke, auto_wrap_output_keys=None):  # type: ignore[
             self._leave_one_out(NETWORK_GRID), self._make_objective(exclusive=exclusive),
         )  # fmt: skip
         self._run(Fit(self, problem, LeftOutNetwork(problem), build))
+
+    def _many_sequences(self, problem: PooledProblem, preparation: Preparation, units: Units) -> ManySequences:
+        """How networks are joined where leaving out each of the sequences would take too long."""
+        if self.n_points:
+            raise refusal("n_points", f"be 0 with more than {MOST_LEFT_OUT} sequences", self.n_points)
+        grid = self._leave_one_out(JOINED_GRID)
+        own = {name: getattr(grid, name) for name in ("kernel", "capacities", "relative", "scaled")}
+        readout = LandmarkReadout(widths=grid.widths, n_landmarks=N_LANDMARKS, **own)
+        threads = n_workers(self.n_jobs, -1)
+        return ManySequences(problem, readout, preparation, units, entropy_of(self.random_state), threads)
 
     def _blocks(self, given: Given, counted: NDArray[np.int64]) -> NDArray[np.int64] | None:
         """The number of the block in which each of the sequences is left out; None where each is one by itself."""
