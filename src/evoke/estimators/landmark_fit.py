@@ -1,4 +1,4 @@
-"""Machines on landmarks of the features of several networks: chosen on a part of the rows, trained on all in one pass."""
+"""Machines on landmarks of features of several networks: chosen on a part of the rows, trained on all in one pass."""
 
 from __future__ import annotations
 

@@ -34,8 +34,8 @@ from evoke.estimators.splitters import block_of_each, splits_of_sequences
 from evoke.estimators.streams import Stream
 from evoke.estimators.targets import with_weights
 from evoke.evolution.problem import Points, PooledProblem, StepsProblem
-from evoke.memories import Memories
 from evoke.evolution.workers import n_workers
+from evoke.memories import Memories
 from evoke.readouts import READOUTS, LandmarkReadout, LeaveOneOut
 from evoke.sequences.containers import Sequences, Targets, as_sequences, as_targets, warn_of_column
 from evoke.sequences.features import Features
