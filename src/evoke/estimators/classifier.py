@@ -15,7 +15,7 @@ from evoke._validation.parameters import check_class_weight, is_splitter, is_tex
 from evoke._validation.targets import check_labels_to_score
 from evoke.estimators.base import Way, learned
 from evoke.estimators.fitted import ClassifierModel
-from evoke.estimators.sequence import LAGS, POOL, Given, SequenceEstimator
+from evoke.estimators.sequence import LAGS, POOL, STEP_LAGS, Given, SequenceEstimator
 from evoke.estimators.split import Data, Split, divide, rows_after_washout
 from evoke.estimators.streams import ClassifierStream
 from evoke.estimators.targets import Labels, where
@@ -51,10 +51,10 @@ class EvokeClassifier(ClassifierMixin, SequenceEstimator):
         Initial weights are uniform in [-weight_range, weight_range].
     n_generations : int or "auto", default="auto"
         Generations of ``subpopulation_size * n_trials`` networks each.
-        "auto": 50 where steps have targets, 4 where sequences have one, and with ``readout="landmarks"``.
+        "auto": 50 where steps have targets, 4 where sequences have one, 12 with ``readout="landmarks"``.
     subpopulation_size : int or "auto", default="auto"
         Chromosomes in the subpopulation of each cell.
-        "auto": 40 where steps have targets, 200 where sequences have one, 100 with ``readout="landmarks"``.
+        "auto": 40 where steps have targets, 200 where sequences have one, and with ``readout="landmarks"``.
     n_trials : int or "auto", default="auto"
         Networks per generation that each chromosome takes part in.
         "auto": 5 where steps have targets, 1 where sequences have one, and with ``readout="landmarks"``.
@@ -75,7 +75,7 @@ class EvokeClassifier(ClassifierMixin, SequenceEstimator):
         "landmarks", for targets at every step: least-squares machines on few points, for any number of steps. Networks
         are judged on samples of the steps; the best are joined in one machine, which is trained on all steps. "ridge"
         is its linear form there.
-        "auto": "svm" where steps have targets, "landmarks" where these are more than 10,000 and nothing else is asked
+        "auto": "svm" where steps have targets, "landmarks" where these are 1,000 or more and nothing else is asked
         for that it cannot do; "lssvm" where sequences have one, or ``validation="loo"``.
     kernel : {"rbf", "linear", "poly"}, default="rbf"
     gamma : float or "evolve" or "auto", default="auto"
@@ -146,13 +146,13 @@ class EvokeClassifier(ClassifierMixin, SequenceEstimator):
     n_networks : int or "auto", default="auto"
         Networks whose features one readout reads, where ``validation="loo"``: the best of the whole run. Of networks
         that share more than half of their cells' chromosomes only the best is taken.
-        "auto": 1 where steps have targets, 100 where sequences have one. With ``readout="landmarks"`` 40 are kept,
+        "auto": 1 where steps have targets, 100 where sequences have one. With ``readout="landmarks"`` 80 are kept,
         and all of them, a quarter or a sixteenth are joined, whichever do best on steps that are held out.
     differences : bool, tuple of int or "auto", default="auto"
         Where ``validation="loo"``: networks also read by how much X has changed since so many steps before (True: since
         the last). Several numbers let them see patterns of several widths; a cell
         starts with the changes since none, one or two of them, drawn at random. "auto": False where steps have targets,
-        (1, 2, 4, 8, 16, 32) where sequences have one.
+        (1, 2, 4, 8, 16, 32) where sequences have one, (1, 2, 4, 8) with ``readout="landmarks"``.
     scale : {"standard"}, None or "auto", default="auto"
         Where ``validation="loo"``: "standard" brings the inputs of the networks and the features of the readout to a
         mean of 0 and a deviation of 1, so that units do not matter, and limits the features to 3 deviations.
@@ -173,7 +173,7 @@ class EvokeClassifier(ClassifierMixin, SequenceEstimator):
     fit_samples : int, None or "auto", default="auto"
         With ``readout="landmarks"``: steps on which the networks of the first generation are judged; half of them train
         readouts. They are drawn afresh for each generation, in pieces from all parts of the data, and twice as many as
-        for the one before, four times over. None: all steps, always. "auto": 4000.
+        for the one before, two times. None: all steps, always. "auto": 4000.
 
     Attributes
     ----------
@@ -210,10 +210,10 @@ class EvokeClassifier(ClassifierMixin, SequenceEstimator):
     _regression = False
     _auto = MappingProxyType({
         "n_cells": (5, 3, 3), "gate_bias": ((0.0, 1.5, -1.5), (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)),
-        "n_generations": (50, 4, 4), "subpopulation_size": (40, 200, 100), "n_trials": (5, 1, 1),
+        "n_generations": (50, 4, 12), "subpopulation_size": (40, 200, 200), "n_trials": (5, 1, 1),
         "objective": ("hinge", "squared", "squared"), "readout": ("svm", "lssvm", "landmarks"),
         "gamma": (0.25, "auto", "auto"), "C": (100.0, "auto", "auto"), "validation": ("half", "loo", "half"),
-        "pool": ("last", POOL, "last"), "n_networks": (1, 100, 40), "differences": (False, LAGS, False),
+        "pool": ("last", POOL, "last"), "n_networks": (1, 100, 80), "differences": (False, LAGS, STEP_LAGS),
         "scale": (None, "standard", "standard"), "n_landmarks": (None, None, 512), "fit_samples": (None, None, 4000),
     })  # fmt: skip
     _model = ClassifierModel

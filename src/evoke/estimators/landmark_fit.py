@@ -29,8 +29,8 @@ MOST_KEPT = 25_000_000
 # All networks are tried, and these parts of them.
 PARTS = (1, 4, 16)
 
-# One part in so many is held out to choose by.
-HELD_OUT = 10
+# One part in so many is held out to choose by; where that is less than so many rows, these, but at most a third.
+HELD_OUT, LEAST_JUDGED = 10, 1_000
 
 # A row of which the landmarks so far leave less than this of a row's kernel with itself tells nothing new.
 TOLERANCE = 1e-10
@@ -148,11 +148,14 @@ class _Fit:
     def _chosen_rows(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Rows to train on and rows to judge by, for the choice."""
         rows, counted = self.rows, np.flatnonzero(self.rows.weights > 0)
+        n = len(rows.weights)
+        n_held = max(n // HELD_OUT, min(n // 3, LEAST_JUDGED))
         if rows.part is not None:
-            held = rows.part % HELD_OUT == HELD_OUT - 1
+            every = max(2, n // max(1, n_held))
+            held = rows.part % every == every - 1
         else:
             # the last ones: cells with a long memory would know steps that lie between those trained on
-            held = np.arange(len(rows.weights)) >= len(rows.weights) - len(rows.weights) // HELD_OUT
+            held = np.arange(n) >= n - n_held
         train, judged = counted[~held[counted]], counted[held[counted]]
         if len(train) == 0 or len(judged) == 0:  # few rows
             train, judged = counted[::2], counted[1::2]

@@ -53,6 +53,7 @@ JOINED_GRID = LeaveOneOut(widths=(0.1, 0.3, 1.0, 3.0), capacities=(1.0, 10.0, 10
 
 # Changes since so many steps before are inputs too: networks then see patterns of these widths at once.
 LAGS = (1, 2, 4, 8, 16, 32)
+STEP_LAGS = (1, 2, 4, 8)
 
 # What "auto" stands for where sequences are left out whose steps have targets.
 AUTO_LEFT_OUT = {"readout": "lssvm", "C": "auto", "gamma": "auto"}
@@ -60,8 +61,8 @@ AUTO_LEFT_OUT = {"readout": "lssvm", "C": "auto", "gamma": "auto"}
 # Sequences on which a network is judged: the time of leave-one-out grows with their cube.
 MOST_JUDGED = 300
 
-# Steps beyond which they are read by machines on landmarks; docs/performance.md has the times and errors of both.
-MOST_EXACT = 10_000
+# From so many steps on they are read by machines on landmarks.
+LEAST_STEPS = 1_000
 
 # Steps for which cells remember at most to begin with, where steps are read in pieces of some hundreds.
 MOST_MEMORY = 300.0
@@ -393,7 +394,7 @@ class SequenceEstimator(BaseEvoke, auto_wrap_output_keys=None):  # type: ignore[
             return Way.WHOLE
         auto = all(is_text(getattr(self, name), "auto") for name in ("readout", "C", "gamma", "validation", "solver"))
         is_free = auto and is_text(self.kernel, "rbf") and not self.refit
-        return Way.LANDMARKS if why_not == STEPS and n_rows > MOST_EXACT and is_free else Way.STEPS
+        return Way.LANDMARKS if why_not == STEPS and n_rows >= LEAST_STEPS and is_free else Way.STEPS
 
     def _settled_for(self, given: Given) -> Any:
         """A copy to be fitted, with what "auto" stands for on these data."""

@@ -26,7 +26,7 @@ _SAMPLE = 7
 PIECES, SHORTEST, LEAD = 16, 32, 2
 
 # Doublings after which a sample grows no more.
-DOUBLINGS = 4
+DOUBLINGS = 2
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,7 +45,7 @@ class SampledProblem:
     readout : LandmarkReadout
     objective : Objective
     n_samples : int
-        Steps of the first generation, about; each generation has twice those of the one before, four times over.
+        Steps of the first generation, about; each generation has twice those of the one before, twice.
     entropy : int
         From which the streams of random numbers are derived.
     """
