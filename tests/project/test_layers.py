@@ -16,7 +16,7 @@ PACKAGE = ROOT / "src" / "evoke"
 FLOORS = [
     {"_validation", "_version", "metrics"},
     {"_core", "exceptions", "hall_of_fame", "memories"},
-    {"persistence", "sequences"},
+    {"engine", "persistence", "sequences"},
     {"esp", "forecasting", "inspection", "lstm", "svm", "tasks"},
     {"config", "readouts"},
     {"evolution"},

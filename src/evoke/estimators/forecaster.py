@@ -11,7 +11,7 @@ import numpy as np
 from evoke._core import lstm
 from evoke._validation.arrays import FloatArray
 from evoke._validation.parameters import is_text
-from evoke.esp import entropy_of
+from evoke.engine import entropy_of
 from evoke.estimators.base import Way
 from evoke.estimators.series import SeriesEstimator
 from evoke.estimators.series_model import SeriesModel

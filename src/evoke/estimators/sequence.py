@@ -22,7 +22,7 @@ from evoke._validation.parameters import (
     is_splitter,
     is_text,
 )
-from evoke.esp import entropy_of
+from evoke.engine import entropy_of
 from evoke.estimators.base import BaseEvoke, Way
 from evoke.estimators.fit import Fit, JoinedNetworks, LeftOutNetwork
 from evoke.estimators.fitted import SequenceModel

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from evoke._validation.arrays import FloatArray
 from evoke._validation.parameters import check_fraction, is_splitter, is_text
-from evoke.esp import entropy_of
+from evoke.engine import entropy_of
 from evoke.estimators.pooling import check_lengths
 from evoke.estimators.splitters import splits_of, splits_of_sequences
 from evoke.estimators.targets import with_weights
