@@ -35,7 +35,7 @@ from evoke._validation.parameters import (
     check_random_state,
     is_text,
 )
-from evoke.esp import ESP
+from evoke.engine import Engine
 from evoke.estimators.fit import Fit, OneNetwork
 from evoke.estimators.fitted import FittedModel
 from evoke.estimators.split import Split
@@ -184,6 +184,7 @@ class BaseEvoke(
             check_positive("burst_scale", self.burst_scale)
         if self.burst_patience is not None:
             check_integer("burst_patience", self.burst_patience, 1)
+        check_choice("search", self.search, ("esp", "cmaes"))
         check_choice("cell", self.cell, lstm.CELLS)
         check_choice("credit", self.credit, ("best", "mean"))
         check_choice("objective", self.objective, loss.OBJECTIVES)
@@ -375,7 +376,7 @@ def check_parameters(estimator: BaseEvoke) -> None:
     estimator._check_parameters()
 
 
-def _print_record(record: dict[str, Any], _esp: ESP) -> None:
+def _print_record(record: dict[str, Any], _esp: Engine) -> None:
     print(
         f"generation {record['generation']:4d}  best {record['best_fitness']:.6g}  "
         f"median {record['generation_median']:.6g}{'  burst' if record['burst'] else ''}",

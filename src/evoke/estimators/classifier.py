@@ -119,7 +119,7 @@ class EvokeClassifier(ClassifierMixin, SequenceEstimator):
         a split.
 
         "auto": "half" where steps have targets. Where sequences have one, "loo"; if other parameters rule that out (the
-        readout, `kernel` or `solver`, `C` or `gamma` that evolve), "stratified".
+        readout, `kernel` or `solver`, `C` or `gamma` that evolve, `search`), "stratified".
     random_state : int, SeedSequence, Generator, RandomState or None, default=None
         Seed of the evolution; 0 is a seed like any other. None: a different run each time.
     n_jobs : int or None, default=None
@@ -174,6 +174,11 @@ class EvokeClassifier(ClassifierMixin, SequenceEstimator):
         With ``readout="landmarks"``: steps on which the networks of the first generation are judged; half of them train
         readouts. They are drawn afresh for each generation, in pieces from all parts of the data, and twice as many as
         for the one before, two times. None: all steps, always. "auto": 4000.
+    search : {"esp", "cmaes"}, default="esp"
+        What searches the weights. "esp": Enforced SubPopulations. "cmaes": the covariance matrix adaptation evolution
+        strategy (`evoke.cmaes.CMAES`), which begins with weights of the same deviation and judges as many networks in
+        all, in smaller generations: those of `history_`, of `callbacks` and of checkpoints. `mutation_scale`,
+        `burst_patience`, `burst_scale` and `credit` have no part in it.
 
     Attributes
     ----------
@@ -259,6 +264,7 @@ class EvokeClassifier(ClassifierMixin, SequenceEstimator):
         n_points=0,
         n_landmarks="auto",
         fit_samples="auto",
+        search="esp",
     ):
         self.n_cells = n_cells
         self.cell = cell
@@ -295,6 +301,7 @@ class EvokeClassifier(ClassifierMixin, SequenceEstimator):
         self.n_points = n_points
         self.n_landmarks = n_landmarks
         self.fit_samples = fit_samples
+        self.search = search
 
     # ------------------------------------------------------------------ fitting
 

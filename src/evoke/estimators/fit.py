@@ -14,6 +14,8 @@ from sklearn.base import BaseEstimator
 from evoke._core import loo
 from evoke._core.kernel import Kernel
 from evoke._validation.arrays import FloatArray
+from evoke.cmaes import CMAES
+from evoke.engine import Engine
 from evoke.esp import ESP
 from evoke.estimators.fitted import FittedModel
 from evoke.estimators.pooling import Pooling, Resampled
@@ -54,29 +56,12 @@ class Fit:
         self,
         estimator: BaseEstimator,
         problem: PosedProblem,
-        train: Callable[[ESP], dict[str, Any]],
+        train: Callable[[Engine], dict[str, Any]],
         build: Callable[..., FittedModel],
         **engine: Any,
     ):
-        lengths = [4 * (problem.n_inputs + estimator.n_cells)] * estimator.n_cells
-        scales: dict[str, Any] = {
-            "mutation_scale": estimator.mutation_scale, "burst_scale": estimator.burst_scale,
-        }  # fmt: skip
-        if problem.evolved is not None:
-            lengths.append(len(problem.evolved.names))
-            scales = problem.evolved.engine(**scales)
-        esp = ESP(
-            lengths,
-            subpopulation_size=estimator.subpopulation_size,
-            n_trials=estimator.n_trials,
-            burst_patience=estimator.burst_patience,
-            credit=estimator.credit,
-            weight_range=estimator.weight_range,
-            random_state=estimator.random_state,
-            **scales,
-            **engine,
-        )
-        n_generations, history, first = estimator.n_generations, [], 0
+        esp = make_engine(estimator, problem, **engine)
+        n_generations, history, first = generations(estimator, esp), [], 0
         if estimator.warm_start and getattr(estimator, "fitted_", None) is not None:
             take_over(esp, estimator.fitted_, problem)
             last = estimator.fitted_.run
@@ -112,6 +97,38 @@ class Fit:
         return so_far
 
 
+def make_engine(estimator: BaseEstimator, problem: PosedProblem, **further: Any) -> Engine:
+    """The engine that an estimator asks for; `further` are parameters of it that come with the problem."""
+    lengths = [4 * (problem.n_inputs + estimator.n_cells)] * estimator.n_cells
+    evolved = problem.evolved
+    if evolved is not None:
+        lengths.append(len(evolved.names))
+    common = {"weight_range": estimator.weight_range, "random_state": estimator.random_state}
+    if estimator.search == "cmaes":
+        if evolved is not None:
+            common |= evolved.distribution(common.pop("weight_range"))
+        return CMAES(lengths, **common, **further)
+    scales: dict[str, Any] = {"mutation_scale": estimator.mutation_scale, "burst_scale": estimator.burst_scale}
+    if evolved is not None:
+        scales = evolved.engine(**scales)
+    return ESP(
+        lengths,
+        subpopulation_size=estimator.subpopulation_size,
+        n_trials=estimator.n_trials,
+        burst_patience=estimator.burst_patience,
+        credit=estimator.credit,
+        **common,
+        **scales,
+        **further,
+    )
+
+
+def generations(estimator: BaseEstimator, esp: Engine) -> int:
+    """Generations of an engine that take the networks which an estimator asks for, or a few more in the last one."""
+    n_networks = estimator.n_generations * estimator.subpopulation_size * estimator.n_trials
+    return -(-n_networks // esp.n_networks)
+
+
 @dataclass(frozen=True)
 class OneNetwork:
     """The best network, whose readout is trained on the `final` points.
@@ -123,7 +140,7 @@ class OneNetwork:
     final: Points
     left_out: str
 
-    def __call__(self, esp: ESP) -> dict[str, Any]:
+    def __call__(self, esp: Engine) -> dict[str, Any]:
         """The fields `network` and `readout`."""
         genome = as_genomes(esp.best)
         return {"network": self.problem.networks(genome), "readout": self._readout(genome)}
@@ -156,7 +173,7 @@ class JoinedNetworks:
     units: Units
     n_points: int = 0
 
-    def __call__(self, esp: ESP) -> dict[str, Any]:
+    def __call__(self, esp: Engine) -> dict[str, Any]:
         """The fields `network`, a population, `readout`, `preparation`, `pooling` and `left_out`."""
         problem = self.problem
         networks = problem.networks(np.stack(esp.hall))
@@ -178,7 +195,7 @@ class LeftOutNetwork:
 
     problem: StepsProblem
 
-    def __call__(self, esp: ESP) -> dict[str, Any]:
+    def __call__(self, esp: Engine) -> dict[str, Any]:
         """The fields `network` and `readout`."""
         problem, genome = self.problem, as_genomes(esp.best)
         phi = np.ascontiguousarray(activations(problem, genome[None])[0][problem.points.rows])
@@ -212,9 +229,12 @@ def _described(lengths: tuple[int, ...]) -> str:
     return f"{n_cells} cells and {lengths[0] // 4 - n_cells} inputs{evolved}"
 
 
-def take_over(esp: ESP, fitted: FittedModel, problem: PosedProblem) -> None:
+def take_over(esp: Engine, fitted: FittedModel, problem: PosedProblem) -> None:
     """Bring the population of the last fit into an engine, whose parameters must be the same."""
     last = fitted.run.esp
+    if type(esp) is not type(last):
+        before, now = (type(engine).__name__.lower() for engine in (last, esp))
+        raise ValueError(f"warm_start cannot continue the last fit: search={before!r} made it, and now is {now!r}")
     if esp.lengths != last.lengths:
         before, now = (_described(lengths) for lengths in (last.lengths, esp.lengths))
         raise ValueError(

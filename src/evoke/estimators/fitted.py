@@ -22,7 +22,7 @@ from evoke._validation.parameters import (
     check_positive,
     to_number,
 )
-from evoke.esp import ESP
+from evoke.engine import Engine
 from evoke.estimators.blocks import activation_blocks, sequence_blocks
 from evoke.estimators.pooling import Pooling, Resampled, check_lengths
 from evoke.evolution.run import RunState
@@ -164,7 +164,7 @@ class FittedModel:
 
 def check_run(run: RunState) -> None:
     """That a run has an engine, and a record of each of its generations."""
-    if not isinstance(run.esp, ESP):
+    if not isinstance(run.esp, Engine):
         raise ValueError("_esp is no population")
     if not isinstance(run.history, list) or not all(isinstance(record, dict) for record in run.history):
         raise ValueError("history_ must be a list of records")

@@ -150,6 +150,11 @@ class EvokeForecaster(SeriesEstimator):
         Seconds after which the evolution ends, before its next generation; the first one of a `fit` is completed all
         the same, and the readout trained. With rolling origins the transformations that are left are not tried. None:
         no limit.
+    search : {"esp", "cmaes"}, default="esp"
+        What searches the weights. "esp": Enforced SubPopulations. "cmaes": the covariance matrix adaptation evolution
+        strategy (`evoke.cmaes.CMAES`), which begins with weights of the same deviation and judges as many networks in
+        all, in smaller generations: those of `history_`, of `callbacks` and of checkpoints. `mutation_scale`,
+        `burst_patience`, `burst_scale` and `credit` have no part in it.
 
     Attributes
     ----------
@@ -234,6 +239,7 @@ class EvokeForecaster(SeriesEstimator):
         n_networks="auto",
         scale="auto",
         max_seconds=None,
+        search="esp",
     ):
         self.n_cells = n_cells
         self.cell = cell
@@ -270,6 +276,7 @@ class EvokeForecaster(SeriesEstimator):
         self.n_networks = n_networks
         self.scale = scale
         self.max_seconds = max_seconds
+        self.search = search
 
     # ------------------------------------------------------------------ fitting
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from evoke._core.lstm import Network
 from evoke._validation.arrays import FloatArray
-from evoke.esp import ESP
+from evoke.engine import Engine
 from evoke.estimators.blocks import in_order, sequence_blocks
 from evoke.estimators.landmark_fit import fit_on_landmarks
 from evoke.estimators.pooling import Pooling, Resampled
@@ -47,7 +47,7 @@ class ManySequences:
     entropy: int
     n_threads: int = 1
 
-    def __call__(self, esp: ESP) -> dict[str, Any]:
+    def __call__(self, esp: Engine) -> dict[str, Any]:
         """The fields `network`, a population, `readout`, `preparation`, `pooling` and `left_out`."""
         problem = self.problem
         none = np.empty(0)

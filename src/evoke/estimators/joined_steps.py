@@ -11,7 +11,7 @@ import numpy as np
 from evoke._core.lstm import Network
 from evoke._validation.arrays import FloatArray
 from evoke._validation.parameters import check_gate_bias, check_lags, is_text
-from evoke.esp import ESP, entropy_of
+from evoke.engine import Engine, entropy_of
 from evoke.estimators.blocks import activation_blocks, in_order
 from evoke.estimators.landmark_fit import HELD_OUT, fit_on_landmarks
 from evoke.evolution.problem import Objective
@@ -50,7 +50,7 @@ class JoinedSteps:
     units: Units
     n_threads: int = 1
 
-    def __call__(self, esp: ESP) -> dict[str, Any]:
+    def __call__(self, esp: Engine) -> dict[str, Any]:
         """The fields `network`, a population, `readout`, `preparation` and `scaling`."""
         rows = _Steps(self.problem, [self.problem.networks(genome) for genome in esp.hall])
         with in_order(self.n_threads) as map_:

@@ -263,6 +263,9 @@ class SequenceEstimator(BaseEvoke, auto_wrap_output_keys=None):  # type: ignore[
         exclusive : bool
             Whether each target is one class, decided by the largest output.
         """
+        if is_text(self.search, "cmaes"):
+            what = "be 'esp' where sequences with one target are left out in turn: many networks are read, which must differ"
+            raise refusal("search", what, self.search)
         X, y = given.data.X, given.data.y
         check_lengths(X, self.washout)
         targets = encode(y, X, "y")[X.offsets[1:] - 1]
@@ -376,6 +379,8 @@ class SequenceEstimator(BaseEvoke, auto_wrap_output_keys=None):  # type: ignore[
             return None
         if held_out is not None:
             return "X_val"
+        if is_text(self.search, "cmaes"):
+            return "search='cmaes'"
         if evolved := self._evolved_parameters():
             return f"{evolved[0]}='evolve'"
         if not is_splitter(self.validation) and not is_text(self.validation, "auto"):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -24,7 +25,7 @@ MUTATION_SCALE = 0.3
 
 
 def as_genomes(chromosomes: FloatArray | list[FloatArray]) -> FloatArray:
-    """What `ESP` gives, as one array: chromosomes of several lengths end to end (..., sum of lengths)."""
+    """What an engine gives, as one array: chromosomes of several lengths end to end (..., sum of lengths)."""
     return chromosomes if isinstance(chromosomes, np.ndarray) else np.concatenate(chromosomes, axis=-1)
 
 
@@ -50,8 +51,12 @@ class Evolved:
 
     def start(self, generator: Generator, shape: tuple[int, int]) -> FloatArray:
         """Chromosomes to start from."""
-        low, high = np.log([START[self.readout][name] for name in self.names]).T
+        low, high = self._logarithms()
         return generator.uniform(low, high, shape)
+
+    def _logarithms(self) -> FloatArray:
+        """Those of the least and the largest values to start from."""
+        return np.log([START[self.readout][name] for name in self.names]).T
 
     def weights(self, genomes: FloatArray) -> FloatArray:
         """The weights (..., n_cells, length) in genomes (..., n)."""
@@ -74,6 +79,14 @@ class Evolved:
             "burst_scale": None if burst_scale is None else (burst_scale,) * self.n_cells + own,
             "initial": (None,) * self.n_cells + (self.start,),
         }
+
+    def distribution(self, weight_range: float) -> dict[str, Any]:
+        """Parameters of `CMAES`: the logarithms have the mean and the deviation of `start`, and so their own steps."""
+        low, high = self._logarithms()
+        return {
+            "step_size": (weight_range / math.sqrt(3.0),) * self.n_cells + (float(np.mean(high - low)) / math.sqrt(12.0),),
+            "initial": (None,) * self.n_cells + ((low + high) / 2.0,),
+        }  # fmt: skip
 
     def record(self, best: list[NDArray[np.float64]] | None) -> dict[str, float]:
         """What the history says: the values of the best network so far, NaN while there is none."""

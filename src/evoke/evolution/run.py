@@ -1,4 +1,4 @@
-"""The loop over generations: ESP x evaluation x callbacks x n_jobs."""
+"""The loop over generations: engine x evaluation x callbacks x n_jobs."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from evoke._validation.arrays import FloatArray
 from evoke._validation.errors import refusal
 from evoke._validation.parameters import takes_record
-from evoke.esp import ESP
+from evoke.engine import Engine
 from evoke.evolution.evolved import as_genomes
 from evoke.evolution.problem import PooledProblem
 from evoke.evolution.sampling import PosedProblem, SampledProblem
@@ -25,7 +25,7 @@ __all__ = ["Callback", "Run", "RunState", "evolve"]
 
 # Called after every generation with its record and the engine; a true result ends the evolution. What else a callback
 # may be is said at Run.
-Callback = Callable[[dict[str, Any], ESP], Any]
+Callback = Callable[[dict[str, Any], Engine], Any]
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,7 +34,7 @@ class RunState:
 
     Attributes
     ----------
-    esp : ESP
+    esp : Engine
         The engine with its populations.
     history : list of dict
         One record per generation.
@@ -44,7 +44,7 @@ class RunState:
         That of the problem, `Problem.digest`.
     """
 
-    esp: ESP
+    esp: Engine
     history: list[dict[str, Any]]
     first: int
     digest: str
@@ -65,7 +65,7 @@ class Run:
     Attributes
     ----------
     problem : Problem, PooledProblem, SampledProblem, SplitProblem or StepsProblem
-    esp : ESP
+    esp : Engine
     n_generations : int
         The generation with which the run ends, counted like ``esp.generation``.
     history : list of dict
@@ -82,7 +82,7 @@ class Run:
     """
 
     problem: PosedProblem
-    esp: ESP
+    esp: Engine
     n_generations: int
     history: list[dict[str, Any]] = field(default_factory=list)
     first: int = 0
@@ -151,7 +151,7 @@ def evolve(
             run.stopped |= monotonic() >= end
 
 
-def judge_anew(esp: ESP, errors: FloatArray) -> None:
+def judge_anew(esp: Engine, errors: FloatArray) -> None:
     """Give the best networks so far the fitness that these errors make."""
     fitness = errors[:, :2].sum(axis=1)
     esp.judge_best_anew(float(fitness[0]) if esp.n_best == 1 else fitness)
@@ -190,7 +190,7 @@ def whole_or_not_at_all(run: Run) -> Iterator[None]:
         raise
 
 
-def tell(esp: ESP, errors: NDArray[np.float64]) -> dict[str, Any]:
+def tell(esp: Engine, errors: NDArray[np.float64]) -> dict[str, Any]:
     """Give the fitness to the engine; the record of the generation."""
     fitness = errors[:, 0] + errors[:, 1]
     n_bursts = len(esp.bursts)
