@@ -6,7 +6,7 @@ Kernels are RBF kernels throughout, so that gamma alone describes one.
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evoke._core import dispatch, kernel, lstm, mutation, pooled, qp
+from evoke.estimators import fit
 from evoke.evolution.evaluation import evaluate
 from evoke.evolution.problem import Objective, Points, Problem, merge_points
 from evoke.evolution.workers import evaluator
@@ -25,9 +26,9 @@ from evoke.svm import Solution, _solve, _thundersvm
 
 __all__ = [
     "FloatArray", "LeaveOneOutProblem", "Problem", "add_cauchy", "all_rows_at_once", "boxes", "decide", "evaluate",
-    "evaluator", "gram", "instruction_sets", "machine", "population", "problem_of", "shrunk", "sizes", "solve_machine",
-    "thundersvm_available", "thundersvm_library", "to_train_on", "to_validate_on", "train_outputs",
-    "train_with_thundersvm", "vector_function",
+    "evaluator", "gram", "instruction_sets", "machine", "population", "problem_of", "searched_by", "shrunk",
+    "sizes", "solve_machine", "thundersvm_available", "thundersvm_library", "to_train_on", "to_validate_on",
+    "train_outputs", "train_with_thundersvm", "vector_function",
 ]  # fmt: skip
 
 FloatArray = NDArray[np.float64]
@@ -164,6 +165,22 @@ def train_outputs(problem: Problem, machine: qp.Machine) -> FloatArray:
     for beta, target, lower, upper in zip(betas, train.targets, *bounds, strict=True):
         machine.solve(target, lower, upper, 0.0, readout.tol, readout.max_iter, beta)
     return betas
+
+
+@contextmanager
+def searched_by(make: Callable[..., Any] | None) -> Iterator[None]:
+    """Estimators that are fitted meanwhile ask the engine of `make(lengths, weight_range, seed)`; None: their own."""
+    usual = fit.make_engine
+
+    def other(estimator: Any, problem: Any) -> Any:
+        lengths = (4 * (problem.n_inputs + estimator.n_cells),) * estimator.n_cells
+        return make(lengths, estimator.weight_range, estimator.random_state)
+
+    fit.make_engine = usual if make is None else other
+    try:
+        yield
+    finally:
+        fit.make_engine = usual
 
 
 # ---------------------------------------------------------------- leave-one-out evaluation of networks

@@ -13,6 +13,7 @@ from evoke._version import __version__
 if TYPE_CHECKING:
     from evoke import (
         callbacks,
+        cmaes,
         esp,
         estimators,
         evolution,
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
         svm,
         tasks,
     )
+    from evoke.cmaes import CMAES
     from evoke.config import show_config
     from evoke.esp import ESP
     from evoke.estimators import EvokeClassifier, EvokeForecaster, EvokeRegressor, load
@@ -33,12 +35,14 @@ if TYPE_CHECKING:
 
 # Loaded at first use: scikit-learn alone takes longer to import than all of evoke. A module has no home but itself.
 _HOME = {
+    "CMAES": "evoke.cmaes",
     "ESP": "evoke.esp",
     "EvokeClassifier": "evoke.estimators",
     "EvokeForecaster": "evoke.estimators",
     "EvokeRegressor": "evoke.estimators",
     "ModelFileError": "evoke.exceptions",
     "callbacks": None,
+    "cmaes": None,
     "esp": None,
     "estimators": None,
     "evolution": None,
@@ -57,6 +61,7 @@ _HOME = {
 }
 
 __all__ = [
+    "CMAES",
     "ESP",
     "EvokeClassifier",
     "EvokeForecaster",
@@ -64,6 +69,7 @@ __all__ = [
     "ModelFileError",
     "__version__",
     "callbacks",
+    "cmaes",
     "esp",
     "estimators",
     "evolution",

@@ -55,7 +55,7 @@ def _norm(row):
 
 
 def _factor(matrix):
-    """The Cholesky factor, by operations on single numbers: those of LAPACK differ in their bits; None: there is none."""
+    """The Cholesky factor, or None; number by number, since the bits of LAPACK's differ from one build to the next."""
     left, factor = matrix.copy(), np.zeros_like(matrix)
     for j in range(len(left)):
         if not 0.0 < left[j, j] < np.inf:
@@ -98,14 +98,17 @@ class Rates:
     @staticmethod
     @lru_cache(maxsize=64)
     def of(n, size, diagonal):
-        """The rates; a diagonal has fewer numbers to learn, and learns faster (Ros and Hansen 2008)."""
+        """The rates; with a diagonal there is less to learn, and learning is faster."""
         raw = _settled(np.log((size + 1) / 2.0)) - _settled(np.log(np.arange(1.0, size + 1)))
         n_parents = size // 2
         parents, others = raw[:n_parents], raw[n_parents:]
         mass, lost = (math.fsum(part) ** 2 / math.fsum(part * part) for part in (parents, others))
-        path = (mass + 2.0) / (n + mass + 5.0)
+        if diagonal:  # the step size has to find its way within few generations (Akimoto, Auger and Hansen 2014)
+            path = math.sqrt(mass) / (math.sqrt(n) + math.sqrt(mass))
+        else:
+            path = (mass + 2.0) / (n + mass + 5.0)
         damping = 1.0 + 2.0 * max(0.0, math.sqrt((mass - 1.0) / (n + 1.0)) - 1.0) + path
-        faster = (n + 2.0) / 3.0 if diagonal else 1.0
+        faster = (n + 2.0) / 3.0 if diagonal else 1.0  # Ros and Hansen 2008
         one = min(1.0, faster * 2.0 / ((n + 1.3) ** 2 + mass))
         many = min(1.0 - one, faster * 2.0 * (0.25 + mass + 1.0 / mass - 2.0) / ((n + 2.0) ** 2 + mass))
         total = 0.0  # of the negative weights, so that the covariance stays positive definite
@@ -128,8 +131,8 @@ class CMAES(Engine):
 
     - Up to 100 weights the whole covariance matrix is learned. Networks are drawn with its Cholesky factor, and the
       path of the step size is that of the numbers before the factor [2]_. With more weights only the diagonal is
-      learned, but faster by a factor of a third of their number [3]_.
-    - Where the search has come to an end it starts anew with twice the population [4]_: after `restart_patience`
+      learned, but faster by a factor of a third of their number [3]_, and the step size has a shorter memory [4]_.
+    - Where the search has come to an end it starts anew with twice the population [5]_: after `restart_patience`
       populations without improvement, or where the distribution has become too narrow, too wide or too one-sided. A
       generation stays at `population_size` networks, so that a population takes several generations then.
 
@@ -183,7 +186,9 @@ class CMAES(Engine):
        Advances in Neural Information Processing Systems 29 (2016).
     .. [3] R. Ros and N. Hansen, "A simple modification in CMA-ES achieving linear time and space complexity", Parallel
        Problem Solving from Nature X (2008), 296-305.
-    .. [4] A. Auger and N. Hansen, "A restart CMA evolution strategy with increasing population size", IEEE Congress on
+    .. [4] Y. Akimoto, A. Auger and N. Hansen, "Comparison-based natural gradient optimization in high dimension",
+       Genetic and Evolutionary Computation Conference (2014), 373-380.
+    .. [5] A. Auger and N. Hansen, "A restart CMA evolution strategy with increasing population size", IEEE Congress on
        Evolutionary Computation (2005), 1769-1776.
 
     Examples
@@ -288,6 +293,14 @@ class CMAES(Engine):
             steps[:, j:] += numbers[:, j, None] * self._factor[j:, j]
         return steps
 
+    def judge_best_anew(self, fitness):
+        before = self.hall_fitness
+        super().judge_best_anew(fitness)
+        if self.hall_fitness != before:  # what was low before may not be low now
+            self._lowest, self._idle = np.inf, 0
+
+    judge_best_anew.__doc__ = Engine.judge_best_anew.__doc__
+
     def _split(self, genomes):
         return np.split(genomes, np.cumsum(self.lengths)[:-1], axis=1)
 
@@ -315,8 +328,9 @@ class CMAES(Engine):
             return
         self._fitness = np.empty(0)
         lowest = float(known.min())
-        self._idle = 0 if lowest < self._lowest else self._idle + 1
-        self._lowest = min(self._lowest, lowest)
+        # while all networks fail there is nothing that could improve
+        self._lowest, before = min(self._lowest, lowest), self._lowest
+        self._idle = 0 if self._lowest < before or before == np.inf else self._idle + 1
         # among networks that all failed there is no direction to go
         has_gone_on = self._update(np.argsort(known, kind="stable")) if lowest < np.inf else True
         if not has_gone_on or self._is_over():
@@ -347,10 +361,11 @@ class CMAES(Engine):
             self._path_c = self._path_c + math.sqrt(gain * rates.mass) * step
 
         # a step of the worse half has the length of what is usual, however long it is
-        effective = [w if w >= 0.0 else w * n / max(_norm(z) ** 2, 1e-300) for w, z in zip(weights, numbers, strict=True)]
+        lengths = [_norm(row) for row in numbers[rates.n_parents :]]
+        worse = [w * n / max(r * r, 1e-300) for w, r in zip(weights[rates.n_parents :], lengths, strict=True)]
         decay = 1.0 - rates.one - rates.many * math.fsum(weights) + (0.0 if is_short else rates.one * gain)
         matrix = decay * self._matrix + rates.one * self._square(self._path_c)
-        for weight, row in zip(effective, steps, strict=True):
+        for weight, row in zip([*weights[: rates.n_parents], *worse], steps, strict=True):
             matrix += (rates.many * weight) * self._square(row)
         factor = self._factor_of(matrix)
         if factor is None:

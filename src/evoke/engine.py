@@ -1,5 +1,6 @@
 """What every engine of the evolution has: the best networks so far, states, streams of random numbers."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 
 import numpy as np
@@ -72,17 +73,8 @@ def count_of(state, name, most=None):
     return check_integer(f"state[{name!r}]", number, 0, most)
 
 
-class Engine:
+class Engine(ABC):
     """A search by ask and tell: who derives from it proposes networks, and makes the next ones from their fitness.
-
-    It has to give `n_networks`, `ask`, and
-
-    - ``_is_asked``: whether `ask` was called for this generation;
-    - ``_told()``: indices (n_subpopulations, n_networks) of the chromosomes of the networks asked for, and these
-      chromosomes by subpopulation;
-    - ``_advance(fitness)``: makes the next generation;
-    - ``_parameters()``: what must be the same where a state is loaded;
-    - ``_own_state()``, ``_check_own(state, counts)`` and ``_load_own(checked, is_asked)``: what else a state holds.
 
     Parameters
     ----------
@@ -92,7 +84,14 @@ class Engine:
         Networks that are kept in `hall`.
     random_state : int, SeedSequence, Generator, RandomState or None
         From which all streams of random numbers are derived.
+
+    Attributes
+    ----------
+    n_networks : int
+        Networks per generation.
     """
+
+    n_networks: int
 
     def __init__(self, lengths, n_best, random_state):
         self.lengths = lengths
@@ -103,6 +102,39 @@ class Engine:
         self.bursts = []
         self._n_left_out = 0  # networks that were not evaluated
         self._hall = HallOfFame(self.lengths, self.n_best)
+
+    @abstractmethod
+    def ask(self):
+        """Networks of this generation; the same ones until `tell` is called."""
+
+    @property
+    @abstractmethod
+    def _is_asked(self):
+        """Whether `ask` was called for this generation."""
+
+    @abstractmethod
+    def _told(self):
+        """Indices (n_subpopulations, n_networks) of the networks' chromosomes, and these by subpopulation."""
+
+    @abstractmethod
+    def _advance(self, fitness):
+        """Make the next generation."""
+
+    @abstractmethod
+    def _parameters(self):
+        """What must be the same where a state is loaded."""
+
+    @abstractmethod
+    def _own_state(self):
+        """What else a state holds."""
+
+    @abstractmethod
+    def _check_own(self, state, counts):
+        """What `_load_own` takes, from a state; `counts` are its numbers that are checked."""
+
+    @abstractmethod
+    def _load_own(self, own, is_asked):
+        """Continue from there."""
 
     @property
     def best_fitness(self):

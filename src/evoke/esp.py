@@ -190,13 +190,13 @@ class ESP(Engine):
     def _own_state(self):
         return {"weights": np.concatenate([chromosomes.ravel() for chromosomes in self.subpopulations])}
 
-    def _check_own(self, state, _counts):
+    def _check_own(self, state, counts):
         return to_load(state, "weights", sum(self.lengths) * self.subpopulation_size)
 
-    def _load_own(self, weights, is_asked):
+    def _load_own(self, own, is_asked):
         self.subpopulations = [
             part.reshape(self.subpopulation_size, -1)
-            for part in np.split(weights, np.cumsum(self.lengths)[:-1] * self.subpopulation_size)
+            for part in np.split(own, np.cumsum(self.lengths)[:-1] * self.subpopulation_size)
         ]
         self._assembly = self._assemble() if is_asked else None
 

@@ -32,7 +32,7 @@ import numpy as np
 import pandas as pd
 
 import evoke
-from evoke import ESP, EvokeClassifier, EvokeForecaster, EvokeRegressor, reproduce, tasks
+from evoke import CMAES, ESP, EvokeClassifier, EvokeForecaster, EvokeRegressor, reproduce, tasks
 from evoke.callbacks import Checkpoint, EarlyStopping
 from evoke.lstm import forward
 from evoke.svm import LSSVC, LSSVR, SVC, SVR, solve
@@ -584,6 +584,21 @@ def evolution_of_equal_lengths() -> Values:
             genomes = esp.ask()
             esp.tell(_distances(genomes.transpose(1, 0, 2)))
         values[name] = [genomes, esp.subpopulations, esp.best, esp.best_fitness, esp.bursts]
+    return values
+
+
+@case
+def adapted_distributions() -> Values:
+    values = {}
+    for covariance in ("full", "diagonal"):
+        search = CMAES([3, 5, 2], covariance=covariance, restart_patience=2, random_state=11)
+        for generation in range(150):
+            fitness = _distances(genomes := search.ask())
+            fitness[generation % len(fitness)] = np.nan
+            search.tell(fitness)
+        assert len(search.bursts) > 1, "the case is meant to have populations of several generations"
+        state = search.state_dict() | {"entropy": str(search.state_dict()["entropy"])}
+        values[covariance] = {"asked": genomes, "state": state, "best": search.best}
     return values
 
 

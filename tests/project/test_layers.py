@@ -17,7 +17,7 @@ FLOORS = [
     {"_validation", "_version", "metrics"},
     {"_core", "exceptions", "hall_of_fame", "memories"},
     {"engine", "persistence", "sequences"},
-    {"esp", "forecasting", "inspection", "lstm", "svm", "tasks"},
+    {"cmaes", "esp", "forecasting", "inspection", "lstm", "svm", "tasks"},
     {"config", "readouts"},
     {"evolution"},
     {"estimators"},
@@ -115,10 +115,11 @@ def test_a_circle_and_an_arrow_up_would_be_seen():
 
 # Every import path that users have.
 PUBLIC = {
-    "evoke": ["ESP", "EvokeClassifier", "EvokeForecaster", "EvokeRegressor", "ModelFileError", "callbacks", "esp",
-              "estimators", "evolution", "exceptions", "inspection", "load", "lstm", "metrics", "plot", "readouts",
-              "reproduce", "sequences", "show_config", "svm", "tasks"],
+    "evoke": ["CMAES", "ESP", "EvokeClassifier", "EvokeForecaster", "EvokeRegressor", "ModelFileError", "callbacks",
+              "cmaes", "esp", "estimators", "evolution", "exceptions", "inspection", "load", "lstm", "metrics", "plot",
+              "readouts", "reproduce", "sequences", "show_config", "svm", "tasks"],
     "evoke.callbacks": ["Checkpoint", "EarlyStopping", "HistoryLog", "Progress"],
+    "evoke.cmaes": ["CMAES"],
     "evoke.esp": ["ESP"],
     "evoke.estimators": ["EvokeClassifier", "EvokeForecaster", "EvokeRegressor"],
     "evoke.evolution": ["Callback", "Run"],

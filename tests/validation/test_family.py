@@ -15,6 +15,7 @@ import pytest
 from evoke import callbacks, estimators, inspection, lstm, readouts, reproduce, svm, tasks
 from evoke._core.kernel import Kernel
 from evoke._core.lstm import Network
+from evoke.cmaes import CMAES
 from evoke.esp import ESP
 from evoke.exceptions import ParameterError
 
@@ -56,6 +57,7 @@ TAKERS = {
     },
     "solve": (solve, signature(svm.solve, {"X", "target", "lower", "upper"})),
     "ESP": (lambda **parameters: ESP(**({"lengths": [2, 2]} | parameters)), signature(ESP, {"lengths"})),
+    "CMAES": (lambda **parameters: CMAES(**({"lengths": [2, 2]} | parameters)), signature(CMAES, {"lengths"})),
     "forward": (
         lambda **parameters: lstm.forward(np.zeros((1, 12)), [ROWS], **parameters),
         ["cell", "gate_bias", "return_state"],
@@ -123,6 +125,7 @@ OF_ANOTHER_KIND = {
     **dict.fromkeys([(who, "kernel") for who in ("SVC", "SVR", "LSSVC", "LSSVR", "solve")], "matrix or function too"),
     **dict.fromkeys([("SVMReadout", "kernel"), ("LSSVMReadout", "kernel")], "object"),
     **dict.fromkeys([("ESP", name) for name in ("weight_range", "mutation_scale", "burst_scale")], "number or list"),
+    ("CMAES", "weight_range"): "number or list",
     **{
         (who, name): "auto too"
         for who in ("EvokeClassifier", "EvokeRegressor")

@@ -264,7 +264,8 @@ class SequenceEstimator(BaseEvoke, auto_wrap_output_keys=None):  # type: ignore[
             Whether each target is one class, decided by the largest output.
         """
         if is_text(self.search, "cmaes"):
-            what = "be 'esp' where sequences with one target are left out in turn: many networks are read, which must differ"
+            # trials: where CMA-ES came to rest, the networks of its hall of fame were all much the same
+            what = "be 'esp' where whole sequences are left out: many networks are read, and they have to differ"
             raise refusal("search", what, self.search)
         X, y = given.data.X, given.data.y
         check_lengths(X, self.washout)

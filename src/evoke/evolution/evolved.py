@@ -84,7 +84,9 @@ class Evolved:
         """Parameters of `CMAES`: the logarithms have the mean and the deviation of `start`, and so their own steps."""
         low, high = self._logarithms()
         return {
-            "step_size": (weight_range / math.sqrt(3.0),) * self.n_cells + (float(np.mean(high - low)) / math.sqrt(12.0),),
+            "step_size": (
+                *(weight_range / math.sqrt(3.0),) * self.n_cells, float(np.mean(high - low)) / math.sqrt(12.0)
+            ),
             "initial": (None,) * self.n_cells + ((low + high) / 2.0,),
         }  # fmt: skip
 
