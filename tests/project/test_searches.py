@@ -39,14 +39,16 @@ def test_one_run(method, monkeypatch):
 
 def test_the_networks_are_counted_until_the_strings_are_learned(monkeypatch):
     monkeypatch.setattr(searches, "BUDGETS", (200, 400, 600))
-    learned = iter([1.0, 1.0, 0.0])
-    watch = Watch(Task(lambda seed: None, "", searches.MOST_STRINGS), lambda model: next(learned, 0.0))
-    run = type("Run", (), {"model": lambda self: None})()
+    watch = Watch(Task(lambda seed: None, "", searches.MOST_STRINGS), lambda model: float(model > 0.3))
+    fitness = [1.9, 0.9, 0.9, 0.2, 0.2, 0.1]
+    run = type("Run", (), {"model": lambda self: self.lowest})()
     engine = type("Engine", (), {"n_networks": 100})()
     with watch.watch(run) as look:
-        ends = [look({"n_evaluations": 100 * k, "best_fitness": 0.9 / k}, engine) for k in range(1, 7)]
+        ends = []
+        for k, run.lowest in enumerate(fitness):
+            ends.append(look({"n_evaluations": 100 * (k + 1), "best_fitness": run.lowest}, engine))
     assert watch.learned == 400 and ends == [False] * 5 + [True]
-    assert watch.fitness == pytest.approx([0.45, 0.225, 0.15])
+    assert (watch.fitness, watch.error) == ([0.9, 0.2, 0.1], [1.0, 0.0, 0.0])
 
 
 def test_tasks_are_posed():
@@ -74,7 +76,7 @@ def test_page_compares_medians(tmp_path):
     searches_page.write(results(), tmp_path)
     text = (tmp_path / "searches.md").read_text()
     assert "| two sines, pinv | 400 | **0.0025** | 0.005 | 0.0075 | 0.01 | 0 of 2 | 0.5 |" in text
-    assert "| ESP | 100 | 200 | 200 | 0 of 2 |" in text
+    assert "| ESP | 200 | 200 | 200 | 0 of 2 |" in text
     assert "| random | > 10,000 | > 10,000 | > 10,000 | 2 of 2 |" in text
 
 

@@ -19,7 +19,9 @@ from numpy.random import Generator, RandomState, SeedSequence
 from evoke._validation.errors import refusal, shown
 
 # The most that is sensible: beyond it memory or time would end first.
-MOST = {"n_cells": 10**6, "subpopulation_size": 10**6, "n_trials": 10**6, "n_generations": 10**9}
+MOST = {
+    "n_cells": 10**6, "subpopulation_size": 10**6, "population_size": 10**6, "n_trials": 10**6, "n_generations": 10**9,
+}  # fmt: skip
 MOST_SCALE = {"weight_range": 1e100, "mutation_scale": 1e100, "burst_scale": 1e100, "step_size": 1e100}
 # What a C int holds.
 INT32_MAX = 2**31 - 1
