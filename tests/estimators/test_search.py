@@ -118,6 +118,12 @@ def test_whole_sequences_are_read_by_one_network_or_by_those_of_esp(estimator):
         tiny(estimator=estimator, search="cmaes", n_networks=3).fit(X, labels)
 
 
+@pytest.mark.parametrize("estimator", [EvokeClassifier, EvokeRegressor])
+def test_landmarks_are_read_by_the_networks_of_esp(estimator):
+    with pytest.raises(ParameterError, match="search must be 'esp' where readout='landmarks' reads steps"):
+        tiny(estimator=estimator, search="cmaes", readout="landmarks").fit(X, CLASSES)
+
+
 def test_steps_of_sequences_that_are_left_out():
     model = tiny(search="cmaes", validation="loo", n_generations=10).fit(X, CLASSES)
     assert model.best_fitness_ < model.history_[0]["best_fitness"]

@@ -263,10 +263,6 @@ class SequenceEstimator(BaseEvoke, auto_wrap_output_keys=None):  # type: ignore[
         exclusive : bool
             Whether each target is one class, decided by the largest output.
         """
-        if is_text(self.search, "cmaes"):
-            # trials: where CMA-ES came to rest, the networks of its hall of fame were all much the same
-            what = "be 'esp' where whole sequences are left out: many networks are read, and they have to differ"
-            raise refusal("search", what, self.search)
         X, y = given.data.X, given.data.y
         check_lengths(X, self.washout)
         targets = encode(y, X, "y")[X.offsets[1:] - 1]
@@ -412,6 +408,11 @@ class SequenceEstimator(BaseEvoke, auto_wrap_output_keys=None):  # type: ignore[
             raise refusal("readout", "be another where y has one target a sequence", self.readout)
         if way is Way.LANDMARKS and given.held_out is not None:
             raise ValueError("readout='landmarks' judges networks on samples of X; X_val and y_val have no part")
+        if way is not Way.STEPS and is_text(self.search, "cmaes"):
+            # trials: where CMA-ES came to rest, the networks of its hall of fame were all much the same
+            whole_or_joined = "whole sequences are left out" if way is Way.WHOLE else "readout='landmarks' reads steps"
+            what = f"be 'esp' where {whole_or_joined}: many networks are read, and they have to differ"
+            raise refusal("search", what, self.search)
         settled = self._settled(way)
         for name in ("n_landmarks", "fit_samples"):
             if way is not Way.LANDMARKS and getattr(settled, name) is not None:
