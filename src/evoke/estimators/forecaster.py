@@ -154,7 +154,8 @@ class EvokeForecaster(SeriesEstimator):
         What searches the weights. "esp": Enforced SubPopulations. "cmaes": the covariance matrix adaptation evolution
         strategy (`evoke.cmaes.CMAES`), which begins with weights of the same deviation and judges as many networks in
         all, in smaller generations: those of `history_`, of `callbacks` and of checkpoints. `mutation_scale`,
-        `burst_patience`, `burst_scale` and `credit` have no part in it.
+        `burst_patience`, `burst_scale` and `credit` have no part in it. It is for one network, not for many that are
+        read together.
 
     Attributes
     ----------

@@ -170,8 +170,8 @@ class EvokeRegressor(RegressorMixin, SequenceEstimator):
         What searches the weights. "esp": Enforced SubPopulations. "cmaes": the covariance matrix adaptation evolution
         strategy (`evoke.cmaes.CMAES`), which begins with weights of the same deviation and judges as many networks in
         all, in smaller generations: those of `history_`, of `callbacks` and of checkpoints. `mutation_scale`,
-        `burst_patience`, `burst_scale` and `credit` have no part in it. It is for what one network reads, not for
-        ``readout="landmarks"`` nor for whole sequences with ``validation="loo"``.
+        `burst_patience`, `burst_scale` and `credit` have no part in it. It is for one network, not for many that are
+        read together.
 
     Attributes
     ----------
