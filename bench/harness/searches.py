@@ -150,7 +150,7 @@ def signs(seed: int) -> Any:
     def error(model: Any) -> float:
         return float((model.predict(X) != y)[N_STEPS:].mean())
 
-    return EvokeClassifier(), (X[:N_STEPS], y[:N_STEPS]), error
+    return EvokeClassifier(readout="svm"), (X[:N_STEPS], y[:N_STEPS]), error
 
 
 def narma_steps(seed: int) -> Any:
@@ -159,7 +159,7 @@ def narma_steps(seed: int) -> Any:
     def error(model: Any) -> float:
         return float(tasks.nrmse(y[narma.N_TRAIN :], model.predict(u)[narma.N_TRAIN :]))
 
-    return EvokeRegressor(), (u[:N_STEPS], y[:N_STEPS]), error
+    return EvokeRegressor(readout="svm"), (u[:N_STEPS], y[:N_STEPS]), error
 
 
 TASKS = {

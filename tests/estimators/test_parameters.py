@@ -67,6 +67,6 @@ def test_horizons_beyond_all_memory():
 
 
 def test_a_readout_that_is_listed_but_not_made_is_not_taken_for_another(monkeypatch):
-    monkeypatch.setattr("evoke.estimators.base.READOUTS", ("svm", "lasso"))
+    monkeypatch.setattr(EvokeClassifier, "_readouts", ("svm", "lasso"))
     with pytest.raises(ValueError, match="the estimators make no readout 'lasso'"):
         fit(EvokeClassifier, readout="lasso")

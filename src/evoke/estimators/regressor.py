@@ -212,8 +212,8 @@ class EvokeRegressor(RegressorMixin, SequenceEstimator):
         "n_generations": (50, 4, 12), "subpopulation_size": (40, 200, 200), "n_trials": (5, 1, 1),
         "readout": ("svm", "lssvm", "landmarks"), "gamma": (0.25, "auto", "auto"), "C": (100.0, "auto", "auto"),
         "validation": ("half", "loo", "half"), "pool": ("last", POOL, "last"), "n_networks": (1, 100, 80),
-        "differences": (False, LAGS, STEP_LAGS), "scale": (None, "standard", "standard"), "n_landmarks": (None, None, 512),
-        "fit_samples": (None, None, 4000),
+        "differences": (False, LAGS, STEP_LAGS), "scale": (None, "standard", "standard"),
+        "n_landmarks": (None, None, 512), "fit_samples": (None, None, 4000),
     })  # fmt: skip
     _fitted = SequenceEstimator._fitted | {"n_outputs_", "_flat"}
 
