@@ -10,7 +10,8 @@ class Solved(NamedTuple):
     intercept: FloatArray
 
 class Sums:
-    total: FloatArray
+    @property
+    def total(self) -> FloatArray: ...
     def __init__(self, kernel: Kernel, landmarks: FloatArray, n_outputs: int) -> None: ...
     def add(self, x: FloatArray, targets: FloatArray, roots: FloatArray | None = None) -> None: ...
 
