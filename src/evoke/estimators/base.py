@@ -36,6 +36,7 @@ from evoke._validation.parameters import (
     is_text,
 )
 from evoke.engine import Engine
+from evoke.estimators.cost import check_memory
 from evoke.estimators.fit import Fit, OneNetwork
 from evoke.estimators.fitted import FittedModel
 from evoke.estimators.split import Split
@@ -43,6 +44,7 @@ from evoke.evolution.evolved import Evolved
 from evoke.evolution.problem import AnyProblem, FreeRun, Objective, PooledProblem, Problem, SplitProblem
 from evoke.evolution.run import evolve
 from evoke.evolution.sampling import PosedProblem, SampledProblem
+from evoke.evolution.workers import n_threads
 from evoke.persistence.model import Persistent
 from evoke.readouts import READOUTS_OF_STEPS, LSSVMReadout, PinvReadout, Readout, SVMReadout
 from evoke.sequences.containers import Sequences
@@ -125,6 +127,8 @@ class BaseEvoke(
     _regression = True
     _leaves_out = False  # whether it can leave out whole sequences, one by one
     _readouts: tuple[str, ...] = READOUTS_OF_STEPS
+    # what helps where memory is too small
+    _remedies = "use fewer steps or sequences, or readout='pinv'"
     _rolls = False  # whether it can judge free runs from rolling origins
     # what "auto" stands for: where steps have targets, where sequences have, where machines on landmarks read steps
     _auto: Mapping[str, tuple[Any, ...]] = MappingProxyType({})
@@ -213,7 +217,7 @@ class BaseEvoke(
 
     # ------------------------------------------------------------------ the recipe
 
-    def _evolve(
+    def _pose(
         self,
         splits: Sequence[Split],
         segments: Segments,
@@ -221,8 +225,8 @@ class BaseEvoke(
         *,
         exclusive: bool = False,
         free: FreeRun | None = None,
-    ) -> None:
-        """Evolve a network and train its readout: the paper's recipe (section 2).
+    ) -> Fit:
+        """Pose the evolution of a network and the training of its readout: the paper's recipe (section 2).
 
         Parameters
         ----------
@@ -251,11 +255,12 @@ class BaseEvoke(
 
         # the engine with a subpopulation of chromosomes for each cell: new ones, or those of the last fit
         whole: AnyProblem = problem if len(problems) == 1 else SplitProblem(tuple(problems))
-        self._run(Fit(self, whole, OneNetwork(problem, final, left_out), build))
+        return Fit(self, whole, OneNetwork(problem, final, left_out), build)
 
     def _run(self, fit: Fit) -> None:
         """Evolve, and keep the model of the best network, or networks."""
         callbacks = check_callbacks(self.callbacks)
+        check_memory(fit, n_threads(self.n_jobs), self._remedies)
         if self.verbose:
             callbacks.append(_print_record)
 

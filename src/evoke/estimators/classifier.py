@@ -14,6 +14,7 @@ from evoke._validation.errors import shown
 from evoke._validation.parameters import check_class_weight, is_splitter, is_text
 from evoke._validation.targets import check_labels_to_score
 from evoke.estimators.base import Way, learned
+from evoke.estimators.fit import Fit
 from evoke.estimators.fitted import ClassifierModel
 from evoke.estimators.sequence import LAGS, POOL, STEP_LAGS, Given, SequenceEstimator
 from evoke.estimators.split import Data, Split, divide, rows_after_washout
@@ -356,10 +357,10 @@ class EvokeClassifier(ClassifierMixin, SequenceEstimator):
         given = self._read(X, y, lengths, X_val, y_val, sample_weight, sample_weight_val, groups)
         settled = self._settled_for(given)
         with self._fitting(settled):
-            settled._fit(given)
+            settled._run(settled._pose_for(given))
         return self
 
-    def _fit(self, given: Given) -> None:
+    def _pose_for(self, given: Given) -> Fit:
         labels = Labels(given.data.y, given.data.X)
         data, held_out = self._weighted(labels, given.data, given.held_out)
         exclusive = not labels.multilabel
@@ -377,20 +378,17 @@ class EvokeClassifier(ClassifierMixin, SequenceEstimator):
                 slope = fit_slope(left_out[seen], yes[seen], weights[seen], exclusive=exclusive)
                 return build(left_out=left_out, slope=slope, **parts)
 
-            self._evolve_whole(given._replace(data=data), labels.encode, build_calibrated, exclusive=exclusive)
-            return
+            return self._pose_whole(given._replace(data=data), labels.encode, build_calibrated, exclusive=exclusive)
         if self._way is Way.LANDMARKS:
-            self._evolve_joined(given._replace(data=data), labels.encode, build, exclusive=exclusive)
-            return
+            return self._pose_joined(given._replace(data=data), labels.encode, build, exclusive=exclusive)
         if is_text(self.validation, "loo"):
-            self._evolve_left_out(given._replace(data=data), labels.encode, build, exclusive=exclusive)
-            return
+            return self._pose_left_out(given._replace(data=data), labels.encode, build, exclusive=exclusive)
         splits = divide(
             data, held_out, labels.encode, washout=self.washout, validation=self.validation,
             random_state=self.random_state, labels=True, groups=given.groups, refit=self.refit,
         )  # fmt: skip
         self._warn_of_unlearnable(labels, splits, data, held_out)
-        self._evolve(splits, share_prefixes(splits[0].X), build, exclusive=exclusive)
+        return self._pose(splits, share_prefixes(splits[0].X), build, exclusive=exclusive)
 
     def _weighted(self, labels: Labels, data: Data, held_out: Data | None) -> tuple[Data, Data | None]:
         """The data with their weights times those of the classes."""

@@ -50,6 +50,8 @@ class Fit:
     ----------
     run : Run
         The run of the evolution.
+    train : callable
+    n_cells : int
     """
 
     def __init__(
@@ -70,7 +72,8 @@ class Fit:
             # records of other data say nothing about the fitness on these
             first = last.first if problem.digest == last.digest else len(history)
         self.run = Run(problem, esp, n_generations, history, first, model=self.estimator_so_far)
-        self._estimator, self._train, self._build = estimator, train, build
+        self.train, self.n_cells = train, int(estimator.n_cells)
+        self._estimator, self._build = estimator, build
         self._begin = esp.generation
         self._trained: dict[str, Any] = {}
         self._fitness: list[float] = []  # of the networks that were trained
@@ -86,7 +89,7 @@ class Fit:
         if esp.best is None:
             return None
         if self._fitness != esp.hall_fitness:  # trained anew only when there are better ones
-            self._trained, self._fitness = self._train(esp), esp.hall_fitness
+            self._trained, self._fitness = self.train(esp), esp.hall_fitness
         return self._build(**self._trained, washout=int(self._estimator.washout), run=self.run.state())
 
     def estimator_so_far(self) -> BaseEstimator:
@@ -159,7 +162,7 @@ class OneNetwork:
             return readout
         except ValueError as error:
             # these are more points than the fitness has tried: no reason to lose the run
-            warnings.warn(f"{self.left_out}: {error}", stacklevel=8)
+            warnings.warn(f"{self.left_out}: {error}", stacklevel=6)
             return fit_readout(problem, genome)
 
 

@@ -16,7 +16,7 @@ from evoke.estimators.blocks import activation_blocks, in_order
 from evoke.estimators.landmark_fit import HELD_OUT, fit_on_landmarks
 from evoke.evolution.problem import Objective
 from evoke.evolution.sampling import SampledProblem
-from evoke.evolution.workers import n_workers
+from evoke.evolution.workers import n_threads
 from evoke.readouts import LandmarkReadout
 from evoke.sequences.containers import Sequences
 from evoke.sequences.preparation import Preparation, Units
@@ -109,6 +109,6 @@ def pose(
         entropy_of(estimator.random_state),
     )  # fmt: skip
     joined = JoinedSteps(
-        problem, replace(JOINED_GRID, n_landmarks=most, **own), preparation, units, n_workers(estimator.n_jobs, -1)
+        problem, replace(JOINED_GRID, n_landmarks=most, **own), preparation, units, n_threads(estimator.n_jobs)
     )
     return problem, joined

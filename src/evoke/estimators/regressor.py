@@ -9,6 +9,7 @@ from sklearn.base import RegressorMixin
 
 from evoke._validation.parameters import is_text
 from evoke.estimators.base import Way, learned
+from evoke.estimators.fit import Fit
 from evoke.estimators.fitted import RegressorModel
 from evoke.estimators.sequence import LAGS, POOL, STEP_LAGS, Given, SequenceEstimator
 from evoke.estimators.split import divide, rows_after_washout
@@ -348,28 +349,25 @@ class EvokeRegressor(RegressorMixin, SequenceEstimator):
         given = self._read(X, y, lengths, X_val, y_val, sample_weight, sample_weight_val, groups)
         settled = self._settled_for(given)
         with self._fitting(settled):
-            settled._fit(given)
+            settled._run(settled._pose_for(given))
         return self
 
-    def _fit(self, given: Given) -> None:
+    def _pose_for(self, given: Given) -> Fit:
         y = given.data.y
         build = partial(
             RegressorModel, features=given.features, per_sequence=y.per_sequence, flat=y.values.ndim == 1
         )
         if self._way is Way.WHOLE:
-            self._evolve_whole(given, encode_values, build)
-            return
+            return self._pose_whole(given, encode_values, build)
         if self._way is Way.LANDMARKS:
-            self._evolve_joined(given, encode_values, build)
-            return
+            return self._pose_joined(given, encode_values, build)
         if is_text(self.validation, "loo"):
-            self._evolve_left_out(given, encode_values, build)
-            return
+            return self._pose_left_out(given, encode_values, build)
         splits = divide(
             given.data, given.held_out, encode_values, washout=self.washout, validation=self.validation,
             random_state=self.random_state, groups=given.groups, refit=self.refit,
         )  # fmt: skip
-        self._evolve(splits, share_prefixes(splits[0].X), build)
+        return self._pose(splits, share_prefixes(splits[0].X), build)
 
     def predict(self, X, lengths=None):
         """Values of the steps, or of the sequences where the model was trained with one value per sequence.

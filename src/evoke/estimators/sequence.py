@@ -24,6 +24,7 @@ from evoke._validation.parameters import (
 )
 from evoke.engine import entropy_of
 from evoke.estimators.base import BaseEvoke, Way
+from evoke.estimators.cost import Cost, cost_of
 from evoke.estimators.fit import Fit, JoinedNetworks, LeftOutNetwork
 from evoke.estimators.fitted import SequenceModel
 from evoke.estimators.joined_sequences import ManySequences
@@ -34,7 +35,7 @@ from evoke.estimators.splitters import block_of_each, splits_of_sequences
 from evoke.estimators.streams import Stream
 from evoke.estimators.targets import with_weights
 from evoke.evolution.problem import Points, PooledProblem, StepsProblem
-from evoke.evolution.workers import n_workers
+from evoke.evolution.workers import n_threads
 from evoke.memories import Memories
 from evoke.readouts import READOUTS, LandmarkReadout, LeaveOneOut
 from evoke.sequences.containers import Sequences, Targets, as_sequences, as_targets, warn_of_column
@@ -115,6 +116,7 @@ class SequenceEstimator(BaseEvoke, auto_wrap_output_keys=None):  # type: ignore[
 
     _leaves_out = True
     _readouts = READOUTS
+    _remedies = "use readout='landmarks' where steps have targets, or fewer steps or sequences"
     _model: type[SequenceModel]
     # groups that a search or a cross-validation is given are for its own splitter, unless one asks for them
     __metadata_request__fit = MappingProxyType({"groups": False})
@@ -227,12 +229,12 @@ class SequenceEstimator(BaseEvoke, auto_wrap_output_keys=None):  # type: ignore[
         for name in self._evolved_parameters():
             raise refusal(name, f"be a number or 'auto' {text}", "evolve")
 
-    def _evolve_joined(
+    def _pose_joined(
         self, given: Given, encode: Encode, build: Callable[..., SequenceModel], *, exclusive: bool = False
-    ) -> None:
+    ) -> Fit:
         """Evolve networks on samples of the steps, and join the best in one machine on landmarks of all steps.
 
-        The parameters are those of `_evolve_whole`; the targets are those of steps.
+        The parameters are those of `_pose_whole`; the targets are those of steps.
         """
         X, y = given.data.X, given.data.y
         rows = rows_after_washout(X, self.washout, "X")
@@ -245,11 +247,11 @@ class SequenceEstimator(BaseEvoke, auto_wrap_output_keys=None):  # type: ignore[
             problem.n_inputs, float(self.weight_range), min(MOST_MEMORY, float(np.mean(X.lengths))),
             len(joined.preparation.lags), decades=3.0, power=1.0,
         )  # fmt: skip
-        self._run(Fit(self, problem, joined, build, n_best=int(self.n_networks), initial=memories, keep_zeros=True))
+        return Fit(self, problem, joined, build, n_best=int(self.n_networks), initial=memories, keep_zeros=True)
 
-    def _evolve_whole(
+    def _pose_whole(
         self, given: Given, encode: Encode, build: Callable[..., SequenceModel], *, exclusive: bool = False
-    ) -> None:
+    ) -> Fit:
         """Evolve networks by the leave-one-out error of readouts of whole sequences, and join the best of them.
 
         Parameters
@@ -311,14 +313,14 @@ class SequenceEstimator(BaseEvoke, auto_wrap_output_keys=None):  # type: ignore[
             return build(left_out=decisions, **parts)
 
         engine = {"n_best": int(self.n_networks), "initial": memories, "keep_zeros": True}
-        self._run(Fit(self, problem, joined, build_for_all, **engine))
+        return Fit(self, problem, joined, build_for_all, **engine)
 
-    def _evolve_left_out(
+    def _pose_left_out(
         self, given: Given, encode: Encode, build: Callable[..., SequenceModel], *, exclusive: bool = False
-    ) -> None:
+    ) -> Fit:
         """Evolve networks by the errors of readouts of steps, each sequence left out in turn.
 
-        The parameters are those of `_evolve_whole`; the targets are those of steps.
+        The parameters are those of `_pose_whole`; the targets are those of steps.
         """
         X, y = given.data.X, given.data.y
         rows = rows_after_washout(X, self.washout, "X")
@@ -336,7 +338,7 @@ class SequenceEstimator(BaseEvoke, auto_wrap_output_keys=None):  # type: ignore[
             segments, points, begins(block), str(self.cell), check_gate_bias(self.gate_bias),
             self._leave_one_out(NETWORK_GRID), self._make_objective(exclusive=exclusive),
         )  # fmt: skip
-        self._run(Fit(self, problem, LeftOutNetwork(problem), build))
+        return Fit(self, problem, LeftOutNetwork(problem), build)
 
     def _many_sequences(self, problem: PooledProblem, preparation: Preparation, units: Units) -> ManySequences:
         """How networks are joined where leaving out each of the sequences would take too long."""
@@ -345,7 +347,7 @@ class SequenceEstimator(BaseEvoke, auto_wrap_output_keys=None):  # type: ignore[
         grid = self._leave_one_out(JOINED_GRID)
         own = {name: getattr(grid, name) for name in ("kernel", "capacities", "relative", "scaled")}
         readout = LandmarkReadout(widths=grid.widths, n_landmarks=N_LANDMARKS, **own)
-        threads = n_workers(self.n_jobs, -1)
+        threads = n_threads(self.n_jobs)
         return ManySequences(problem, readout, preparation, units, entropy_of(self.random_state), threads)
 
     def _blocks(self, given: Given, counted: NDArray[np.int64]) -> NDArray[np.int64] | None:
@@ -477,6 +479,29 @@ class SequenceEstimator(BaseEvoke, auto_wrap_output_keys=None):  # type: ignore[
             As that of `transform`.
         """
         return self.fit(X, y, lengths=lengths, **fit_params).transform(X, lengths)
+
+    def estimate_cost(self, X, y, lengths=None, sample_weight=None, groups=None) -> Cost:
+        """What a `fit` of these data will take, before it begins.
+
+        A few networks are evaluated to see how long they take; nothing is kept of them.
+
+        Parameters
+        ----------
+        X, y, lengths, sample_weight, groups
+            As in `fit`.
+
+        Returns
+        -------
+        Cost
+            Networks, bytes and seconds.
+
+        Raises
+        ------
+        ValueError
+            As by `fit`.
+        """
+        given = self._read(X, y, lengths, None, None, sample_weight, None, groups)
+        return cost_of(self._settled_for(given)._pose_for(given), n_threads(self.n_jobs))
 
     def stream(self) -> Stream:
         """An explicit stateful reader that starts from the zero state; the estimator itself keeps no state.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager
@@ -18,7 +19,7 @@ from evoke.evolution.evaluation import WorkQueue, evaluate
 from evoke.evolution.problem import AnyProblem
 from evoke.exceptions import WorkerLostError
 
-__all__ = ["evaluator", "in_threads", "n_workers", "slices", "spread"]
+__all__ = ["evaluator", "in_threads", "n_threads", "slices", "spread"]
 
 
 # How often work is tried whose workers die. It is a pure function: to do it again is safe.
@@ -50,6 +51,11 @@ def n_workers(n_jobs: int | None, most: int) -> int:
     if n_jobs > 0:  # Dask's backend has all cores of the cluster whatever it is asked for
         most = min(most, n_jobs)
     return min(backend.effective_n_jobs(n_jobs), most)
+
+
+def n_threads(n_jobs: int | None) -> int:
+    """Threads of this process that are meant: one where others do the work."""
+    return n_workers(n_jobs, os.cpu_count() or 1) if in_threads(n_jobs) else 1
 
 
 # ---------------------------------------------------------------- a generation
