@@ -42,7 +42,10 @@ def driven():
 # ---- the oracle
 
 
-@pytest.mark.parametrize("y, season", [(WAVE, 1), (SALES, 6), (SALES, 1), (WAVE[:50], 6)])
+@pytest.mark.filterwarnings("ignore:the forecast leaves")
+@pytest.mark.parametrize("y, season", [(WAVE, 1), (SALES, 6), (SALES, 1), (WAVE[:50], 6),
+                                       (np.exp(0.06 * STEPS) * SALES, 1), (np.exp(0.04 * STEPS) * SALES, 6),
+                                       ])  # fmt: skip
 def test_against_the_oracle(y, season, monkeypatch):
     monkeypatch.setattr(oracle, "N_MODELS", 2)
     monkeypatch.setattr(oracle, "N_CELLS", 3)
@@ -203,6 +206,49 @@ def test_no_run_leaves_the_range_by_far(seed):
 def test_leaving_the_range_is_warned_of():
     with pytest.warns(UserWarning, match="the forecast leaves the range of the data by more than that range"):
         small(difference=(1,)).fit(np.arange(60.0)).generate(100)
+
+
+# ---- growth
+
+T = np.arange(156)
+NOISE = np.random.default_rng(1).normal(size=156)
+GROWING = {
+    "exponential": (np.exp(0.05 * T + 0.01 * NOISE), None, {}),
+    "its logarithm": (np.exp(0.05 * T + 0.01 * NOISE), None, {"log": True}),
+    "its changes": (np.exp(0.05 * T + 0.01 * NOISE), None, {"log": True, "difference": (1,)}),
+    "exact": (np.exp(0.1 * T), None, {}),
+    "3 % a month": (np.exp(0.03 * T + 0.02 * NOISE) * (20 + 5 * np.sin(T * np.pi / 6)), 12, {}),
+    "logistic": (100 / (1 + np.exp(-0.08 * (T - 100))) + 0.5 * NOISE, None, {}),
+    "linear": (2.0 * T + 5 * NOISE, None, {}),
+    "steps": (10.0 * (T // 20) + NOISE, None, {}),
+    "falling": (-np.exp(0.05 * T + 0.01 * NOISE), None, {}),
+}
+
+
+@pytest.mark.filterwarnings("ignore:the forecast leaves")
+@pytest.mark.parametrize("kind", GROWING)
+def test_a_growing_series_grows_on_without_a_jump(kind):
+    y, season, parameters = GROWING[kind]
+    known, to_come = y[:120], y[120:]
+    values, lower, upper = small(season=season, **parameters).fit(known).generate(36, return_interval=0.9)
+    changes = np.abs(np.diff(np.concatenate([known[-1:], values])))
+    assert changes.max() <= 1.5 * max(np.abs(np.diff(y)).max(), 5.0 * np.ptp(known) / 120)
+    assert (np.diff(upper - lower) >= -1e-9 * np.abs(known).max()).all()
+    if kind not in ("logistic", "falling"):  # its turn is still to come; there is no logarithm of negative values
+        assert 0.5 < values[-1] / to_come[-1] < 2.0
+    if kind != "exact":  # there is nothing to be unsure of
+        assert ((lower <= to_come) & (to_come <= upper)).mean() > 0.6
+        assert (upper - lower).min() > 1e-3 * np.ptp(known)
+
+
+@pytest.mark.filterwarnings("ignore:the forecast leaves")
+def test_a_longer_forecast_begins_with_the_shorter_one():
+    y = GROWING["exponential"][0][:80]
+    model = small().fit(y)
+    longer = model.generate(200, return_interval=0.9)
+    for found, wanted in zip(model.generate(30, return_interval=0.9), longer, strict=True):
+        np.testing.assert_array_equal(found, wanted[:30])
+    assert (np.diff(longer[2] - longer[1]) >= 0).all()
 
 
 # ---- manners

@@ -3,6 +3,7 @@
 import numpy as np
 
 from evoke.forecasting.combination import Combination
+from evoke.forecasting.reach import Reach
 
 
 def test_what_leaves_the_range_has_no_weight():
@@ -11,10 +12,21 @@ def test_what_leaves_the_range_has_no_weight():
     good, wild = truth[None], np.where([False, False, True], 9.0, 0.5)[None, None, :, None] + 0 * truth
     combination = Combination.of([wild, good + 0.4], truth, low, high)
     np.testing.assert_array_equal(combination.weights(3)[0][:, :, 0], [[0, 0, 0], [1, 1, 1]])
-    # a forecast is used until it leaves the range itself
-    combination = Combination.of([good, good + 0.4], truth, low, high)
-    paths = [np.array([0.5, 9.0, 0.5])[None, :, None], np.full((1, 3, 1), 0.1)]
-    np.testing.assert_allclose(combination.combine(paths, low, high)[:, 0], [0.5, 0.1, 0.1])
+
+
+def test_a_run_that_leaves_the_range_is_held_and_not_left_out():
+    low, high = np.zeros(1), np.ones(1)
+    truth = np.full((2, 3, 1), 0.5)
+    combination = Combination.of([truth[None], truth[None] + 0.4], truth, low, high)
+    paths = [np.array([0.5, 9.0, 4.0])[None, :, None], np.full((1, 3, 1), 0.1)]
+    values, held = combination.combine(paths, Reach.still(low, high))
+    np.testing.assert_allclose(values[:, 0], [0.5, 3.0, 3.0], rtol=1e-8)
+    np.testing.assert_allclose(held[:, 0], [0.0, 2.0, 1.0], rtol=1e-8, atol=1e-8)  # at most what it may leave by
+    growing = Reach(low, high, np.array([[1.0], [2.0], [4.0]]))
+    np.testing.assert_allclose(combination.combine(paths, growing)[0][:, 0], [0.5, 5.0, 4.0], rtol=1e-8)
+    # one that cannot be made has no part
+    paths[0] = np.full((1, 3, 1), np.nan)
+    np.testing.assert_allclose(combination.combine(paths, Reach.still(low, high))[0][:, 0], 0.1)
 
 
 def test_errors_of_intervals_are_of_forecasts_weighted_by_others():

@@ -20,7 +20,8 @@ CAPACITIES = (1e-2, 1e-1, 1e0, 1e1, 1e2, 1e3, 1e5, 1e8, 1e11)  # ridge penalty: 
 N_ORIGINS = 24  # rolling origins
 SHARPNESS = 8  # weight of a candidate: (least error / its error) ** SHARPNESS
 LIMIT = 0.5  # a free run is clipped this share of the range beyond the range of the transformed series
-LEAVES = 2.0  # a candidate whose free run leaves the range by this many ranges is not used
+LEAVES = 2.0  # a candidate is not used whose rolling runs leave the range by this many ranges; forecasts are held there
+QUARTER = 8  # changes in a quarter of a series, at least, if the range is to grow on
 WINDOW = 0.25  # errors count at a step that are this share of the judged steps before or after it
 HORIZON = 24  # of a series without a season, that free runs are judged over; else two seasons
 ROWS = 12  # at least, to train on at the first origin
@@ -204,28 +205,29 @@ class Recipe:
     def _run(self, h):
         hj, span = self.n_judged, np.ptp(self.y)
         low, high = self.y.min() - LEAVES * span, self.y.max() + LEAVES * span
+        more = LEAVES * span * (self._grown(np.arange(1, h + 1)) - 1)
         paths = list(self._candidates(h))
         each = [np.abs(p[:, :-1, :hj] - self.truth) for p in paths]  # (n_C, n_origins, hj)
         errors = [e.mean(1) for e in each]
         inside = [(low <= p) & (p <= high) for p in paths]
-        # A candidate is used while its own run is inside, and only if its rolling runs have always been.
-        usable = [
-            i[:, :-1, :hj].all((1, 2))[:, None] & np.logical_and.accumulate(i[:, -1], axis=1) for i in inside
-        ]
+        # A candidate is used only if its rolling runs have always been inside; its own run is held there.
+        sound = [i[:, :-1, :hj].all((1, 2)) for i in inside]
+        own = [np.clip(p[:, -1], low - more, high + more) for p in paths]
+        beyond = [np.minimum(np.abs(p[:, -1] - o), LEAVES * span + more) for p, o in zip(paths, own, strict=True)]
         self.weights = np.zeros((len(paths), h))
-        self.point, self.rolling = np.zeros(h), np.zeros((len(self.origins), hj))
+        self.point, self.held, self.rolling = np.zeros(h), np.zeros(h), np.zeros((len(self.origins), hj))
         for t in range(h):
             centre, reach = min(t, hj - 1), int(hj * WINDOW)
             e = [x[:, max(0, centre - reach) : centre + reach + 1].mean(1) for x in errors]
-            e = [np.where(u[:, t], x, np.inf) for x, u in zip(e, usable, strict=True)]
+            e = [np.where(s, x, np.inf) for x, s in zip(e, sound, strict=True)]
             best = [int(np.argmin(x)) for x in e]
             least = np.array([x[c] for x, c in zip(e, best, strict=True)])
             weights = ((least.min() + 1e-300) / (least + 1e-300)) ** SHARPNESS
             weights /= weights.sum()
             used = np.flatnonzero(weights)
             self.weights[:, t] = weights
-            self.point[t] = sum(weights[k] * paths[k][best[k], -1, t] for k in used)
-        sound = [i[:, :-1, :hj].all((1, 2)) for i in inside]
+            self.point[t] = sum(weights[k] * own[k][best[k], t] for k in used)
+            self.held[t] = sum(weights[k] * beyond[k][best[k], t] for k in used)
         for r in range(len(self.origins)):
             self.rolling[r] = self._left_out(r, each, sound, paths)
 
@@ -258,7 +260,20 @@ class Recipe:
         """How many times as much the series changes as it did before an origin."""
         lag = self.season if origin > self.season else 1
         change = np.abs(self.y[lag:] - self.y[:-lag])
-        return min(4.0, change.mean() / change[: origin - lag].mean())
+        times = min(4.0, change.mean() / change[: origin - lag].mean())
+        grown = self._grown(len(self.y) - origin)
+        return max(times, grown) if grown > 1.0 else times
+
+    def _grown(self, steps):
+        """The factor by which the range grows in so many steps, if the series changes ever more."""
+        m = self.season if len(self.y) > 5 * self.season else 1
+        change = np.abs(self.y[m:] - self.y[:-m])
+        each = len(change) // 4
+        if each < QUARTER:
+            return np.ones(np.shape(steps))
+        size = np.array([change[len(change) - k * each :][:each].mean() for k in (4, 3, 2, 1)])
+        times = max(1.0, min(size[1:] / size[:-1]))
+        return times ** (np.minimum(steps, len(self.y)) / each)
 
     def half_widths(self, h, level):
         """Half the width of the interval at each step, from the errors of the forecasts from the rolling origins."""
@@ -271,9 +286,10 @@ class Recipe:
         n = max(1.0, (T - T // 2) / hj * worth)  # independent errors, of stretches that do not overlap
         step = np.arange(h)
         beyond = np.sqrt(np.maximum((step + 1) / hj, 1.0))  # past what was judged: as of a random walk
+        beyond *= self._grown(np.maximum(step + 1, hj)) / self._grown(hj)
         p = 0.5 + level / 2
         widen = stats.t.ppf(p, max(1.5, n / 2)) / stats.norm.ppf(p)  # a quantile says half as much as a deviation
-        return widen * np.quantile(np.abs(ratio), level) * scale[np.minimum(step, hj - 1)] * beyond
+        return widen * np.quantile(np.abs(ratio), level) * scale[np.minimum(step, hj - 1)] * beyond + self.held[:h]
 
 
 def isotonic(v):

@@ -8,14 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evoke._validation.arrays import FloatArray
+from evoke.forecasting.reach import Reach
 
-__all__ = ["LEAVES", "ROUNDING", "Combination"]
+__all__ = ["Combination"]
 
-LEAVES = 2.0  # a candidate whose free run leaves the range of the data by this many ranges is not used
 _SHARPNESS = 8  # weight of a candidate: (least error / its error) ** sharpness
 _WINDOW = 0.25  # errors count at a step that are this share of the judged steps before or after it
 _TINY = 1e-300
-ROUNDING = 1e-9  # of values, by which a constant series may be left
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,7 +39,8 @@ class Combination:
         `low` and `high` are the ends of the range of the data: of each output, or (n_origins, 1, n_outputs).
         """
         errors = [np.abs(p - truth).mean(axis=1) for p in paths]
-        return cls(errors, [_inside(p, low, high).all(axis=(1, 2)) for p in paths])
+        reach = Reach.still(low, high)
+        return cls(errors, [reach.contains(p).all(axis=(1, 2)) for p in paths])
 
     @property
     def n_judged(self) -> int:
@@ -60,23 +60,33 @@ class Combination:
     ) -> tuple[FloatArray, list[NDArray[np.intp]]]:
         """Weights (n_candidates, n_steps, n_outputs), and the best capacity (n_steps, n_outputs) of each candidate.
 
-        Where `usable` (n_capacities, n_steps, n_outputs) is false, a capacity of a candidate has no part in it.
+        Where `usable` (n_capacities, n_outputs) is false, a capacity of a candidate has no part in it.
         """
         errors = [self.errors_at(k, n_steps) for k in range(len(self.errors))]
         if usable is not None:
-            errors = [np.where(u, e, np.inf) for u, e in zip(usable, errors, strict=True)]
+            errors = [np.where(u[:, None], e, np.inf) for u, e in zip(usable, errors, strict=True)]
         best = [e.argmin(axis=0) for e in errors]
         least = np.stack([e.min(axis=0) for e in errors])
         weights = ((least.min(axis=0) + _TINY) / (least + _TINY)) ** _SHARPNESS
         return weights / weights.sum(axis=0), best
 
-    def combine(self, paths: list[FloatArray], low: FloatArray, high: FloatArray) -> FloatArray:
+    def combine(self, paths: list[FloatArray], reach: Reach) -> tuple[FloatArray, FloatArray]:
         """The mean (n_steps, n_outputs) of one run (n_capacities, n_steps, n_outputs) of each candidate.
 
-        A run is used as long as it stays near the range of the data.
+        Runs are held where they would lead too far; all are used at all steps, or the mean would have jumps. A run that
+        is not a number has no part.
+
+        Returns
+        -------
+        values : ndarray of shape (n_steps, n_outputs)
+        held : ndarray of shape (n_steps, n_outputs)
+            By how much the runs were held back, in the mean.
         """
-        usable = [np.logical_and.accumulate(_inside(p, low, high), axis=1) for p in paths]
-        return _mean(*self.weights(paths[0].shape[1], usable), [p[:, None] for p in paths])[0]
+        usable = [~np.isnan(p).any(axis=1) for p in paths]
+        weights, best = self.weights(paths[0].shape[1], usable)
+        values = _mean(weights, best, [reach.holds(p)[:, None] for p in paths])[0]
+        held = _mean(weights, best, [reach.beyond(p)[:, None] for p in paths])[0]
+        return values, held
 
     def left_out(self, paths: list[FloatArray], truth: FloatArray, far: NDArray[np.bool_]) -> FloatArray:
         """The means (n_origins, n_judged, n_outputs) of the runs from the origins, each by the errors of others.
@@ -100,11 +110,6 @@ class Combination:
         each = Combination(errors, [np.tile(s, n_origins) for s in self.sound])
         means = _mean(*each.weights(n_judged), [as_outputs(p)[:, None] for p in sound_paths])[0]
         return means.reshape(n_judged, n_origins, n_outputs).transpose(1, 0, 2)
-
-
-def _inside(paths: FloatArray, low: FloatArray, high: FloatArray) -> NDArray[np.bool_]:
-    reach = LEAVES * (high - low) + ROUNDING * np.maximum(np.abs(low), np.abs(high))
-    return (low - reach <= paths) & (paths <= high + reach)
 
 
 def _mean(weights: FloatArray, best: list[NDArray[np.intp]], paths: list[FloatArray]) -> FloatArray:

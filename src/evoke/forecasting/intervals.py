@@ -44,18 +44,21 @@ class Intervals:
         n_independent = np.maximum(1.0, n_apart * _independent(ratios))
         return cls(growth, np.abs(ratios).reshape(-1, errors.shape[2]), n_independent)
 
-    def half_widths(self, n_steps: int, level: float) -> FloatArray:
+    def half_widths(self, n_steps: int, level: float, growth: FloatArray | None = None) -> FloatArray:
         """Half the width (n_steps, n_outputs) of the intervals that are to hold this share of the values.
 
-        That of the errors is the wider the fewer of them are independent, as Student's distribution is wider than the
+        Past what was judged they widen as those of a random walk, and with the `growth` (n_steps, n_outputs) of the
+        range. They are the wider the fewer of the errors are independent, as Student's distribution is wider than the
         normal one.
         """
         judged, step = len(self.growth), np.arange(n_steps)
-        beyond = np.sqrt(np.maximum((step + 1) / judged, 1.0))  # past what was judged: as of a random walk
+        beyond = np.sqrt(np.maximum((step + 1) / judged, 1.0))[:, None]
+        if growth is not None:
+            beyond = beyond * growth / growth[np.minimum(step, judged - 1)]
         freedom = np.maximum(_LEAST_FREEDOM, self.n_independent / _FOR_A_QUANTILE)
         widen = stdtrit(freedom, 0.5 + level / 2) / ndtri(0.5 + level / 2)
         quantile = np.quantile(self.ratios, level, axis=0)
-        return widen * quantile * self.growth[np.minimum(step, judged - 1)] * beyond[:, None]
+        return widen * quantile * self.growth[np.minimum(step, judged - 1)] * beyond
 
 
 def _independent(errors: FloatArray) -> FloatArray:

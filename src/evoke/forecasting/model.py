@@ -18,9 +18,10 @@ from evoke._core.lstm import Network
 from evoke._validation.arrays import FloatArray
 from evoke._validation.parameters import INT32_MAX, check_choice, check_integer
 from evoke.forecasting.candidates import CAPACITIES, NetworkCandidate, Reader, naive_paths
-from evoke.forecasting.combination import ROUNDING, Combination
+from evoke.forecasting.combination import Combination
 from evoke.forecasting.intervals import Intervals
 from evoke.forecasting.origins import Origins, least_known, mean_change
+from evoke.forecasting.reach import Reach
 from evoke.forecasting.settings import RollingSettings
 from evoke.memories import Memories
 from evoke.persistence.checks import check_feature_names, check_flags, check_values
@@ -162,9 +163,6 @@ class RollingModel(ReadsSeries):
             y, inputs = self.end[0], np.concatenate([self.end[1], ahead])
         else:
             y, inputs = np.ldexp(known, -self.exponent), ahead
-        low, high = y.min(axis=0), y.max(axis=0)
-        if self.n_series == 1:
-            low, high = np.minimum(low, self.end[0].min(axis=0)), np.maximum(high, self.end[0].max(axis=0))
         if n_steps == 0:
             return np.empty((0, self.n_outputs)), np.empty((0, self.n_outputs))
         nothing = np.full((len(CAPACITIES), n_steps, self.n_outputs), np.nan)
@@ -173,8 +171,9 @@ class RollingModel(ReadsSeries):
             for candidate in self._candidates_for(y)
         ]
         naive = naive_paths(y, [len(y)], self.season, n_steps, seasonal=self.season > 1)
-        values = self.combination.combine([*paths, *(path[:, 0] for path in naive)], low, high)
-        far = np.maximum(low - values, values - high) > high - low + ROUNDING * np.maximum(np.abs(low), np.abs(high))
+        reach = Reach.of([y, self.end[0]] if self.n_series == 1 else [y], self.season, n_steps)
+        values, held = self.combination.combine([*paths, *(path[:, 0] for path in naive)], reach)
+        far = reach.leaves(values)
         if far.any():
             step = int(np.argmax(far.any(axis=1)))
             warnings.warn(
@@ -183,9 +182,10 @@ class RollingModel(ReadsSeries):
             )
         widths = np.zeros_like(values)
         if level is not None:
-            widths = self.intervals.half_widths(n_steps, level)
+            widths = self.intervals.half_widths(n_steps, level, reach.growth)
             if self.n_series > 1:
                 widths *= mean_change(y, self.season) / mean_change(self.end[0], self.season)
+            widths += held
         return np.ldexp(values, self.exponent), np.ldexp(widths, self.exponent)
 
     def one_step(self, series: Series, external: FloatArray) -> FloatArray:

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evoke._validation.arrays import FloatArray
+from evoke.forecasting.reach import growth_rate
 
 __all__ = ["Origins", "least_known", "mean_change"]
 
@@ -103,7 +104,10 @@ class Origins:
         return self._spread([changes[-1] / change for change in changes])
 
     def liveliness(self, values: list[FloatArray], season: int) -> FloatArray:
-        """How many times as much (n_origins, 1, n_outputs) a series changes as it did before an origin."""
+        """How many times as much (n_origins, 1, n_outputs) a series changes as it did before an origin.
+
+        One that changes ever more does so as much more as it has grown since.
+        """
         return np.stack([_times_as_lively(values[i], o, season) for i, o in self._each()])[:, None]
 
     def _spread(self, of_series: list[FloatArray]) -> FloatArray:
@@ -138,4 +142,6 @@ def _times_as_lively(y: FloatArray, origin: int, season: int) -> FloatArray:
     change = np.abs(y[lag:] - y[:-lag])
     whole, before = change.mean(axis=0), change[: origin - lag].mean(axis=0)
     times = np.divide(whole, before, out=np.full_like(whole, _MOST_LIVELY), where=_MOST_LIVELY * before > whole)
+    rate = growth_rate(y, season)
+    times = np.where(rate > 0.0, np.maximum(times, np.exp(rate * (len(y) - origin))), times)
     return np.where(whole > 0.0, times, 1.0)
