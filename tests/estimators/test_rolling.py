@@ -1,8 +1,10 @@
 """Forecasts by random networks that are judged from rolling origins."""
 
 import copy
+import itertools
 import pickle
 import warnings
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -301,6 +303,17 @@ def test_max_seconds_leaves_out_transformations():
     assert len(model.fitted_.candidates) == 1
     assert len(small(season=6).fit(SALES).fitted_.candidates) == 8
     assert np.isfinite(model.generate(5)).all()
+
+
+def test_max_seconds_are_heeded_within_a_transformation(monkeypatch):
+    moments = itertools.count()
+    clock = SimpleNamespace(monotonic=lambda: next(moments))
+    for module in ("candidates", "model"):
+        monkeypatch.setattr(f"evoke.forecasting.{module}.time", clock)
+    assert len(small(max_seconds=1e9).fit(WAVE).fitted_.candidates) == 2
+    whole = next(moments)
+    assert len(small(max_seconds=whole - 10).fit(WAVE).fitted_.candidates) == 1
+    assert next(moments) - whole < whole - 5  # the second was broken off
 
 
 def test_verbose_says_what_is_tried(capsys):

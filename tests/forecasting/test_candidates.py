@@ -1,8 +1,9 @@
 """Readouts before each origin."""
 
 import numpy as np
+import pytest
 
-from evoke.forecasting.candidates import CAPACITIES, ridge_path
+from evoke.forecasting.candidates import CAPACITIES, OutOfTime, ridge_path
 
 rng = np.random.default_rng(0)
 
@@ -30,3 +31,26 @@ def test_ridge_of_all_other_parts_and_of_the_first_rows():
                 wanted = ridge(F, v, C)
                 np.testing.assert_allclose(coef[m, j, c], wanted[0], rtol=1e-8, atol=1e-11)
                 np.testing.assert_allclose(intercept[m, j, c], wanted[1], rtol=1e-8, atol=1e-11)
+
+
+def test_many_features_cost_no_more_than_the_rows(monkeypatch):
+    """Where features outnumber steps, no decomposition is of a matrix of features by features, nor of all ends at once."""
+    sizes = []
+    decompose = np.linalg.svd
+    monkeypatch.setattr(np.linalg, "svd", lambda X, **how: sizes.append(X.shape) or decompose(X, **how))
+    F, v = rng.normal(size=(2, 30, 200)), rng.normal(size=(30, 1))
+    coef, intercept = ridge_path([(F, v)], [[1, 2, 12, 25]])
+    assert max(shape[0] for shape in sizes) == 29 and {len(shape) for shape in sizes} == {2} and len(sizes) == 10
+    for j, end in enumerate([2, 12, 25, 30], 1):
+        for c, C in enumerate(CAPACITIES[:6]):
+            wanted = ridge(F[1, :end], v[:end], C)
+            np.testing.assert_allclose(coef[1, j, c], wanted[0], rtol=1e-7, atol=1e-10)
+            np.testing.assert_allclose(intercept[1, j, c], wanted[1], rtol=1e-7, atol=1e-10)
+    np.testing.assert_array_equal(coef[:, 0], 0.0)  # one row says nothing but its value
+    np.testing.assert_allclose(intercept[:, 0], v[0, 0])
+
+
+def test_time_that_is_up_is_heeded():
+    parts = [(rng.normal(size=(1, 9, 3)), rng.normal(size=(9, 1)))]
+    with pytest.raises(OutOfTime):
+        ridge_path(parts, [[4]], until=0.0)

@@ -149,8 +149,8 @@ class EvokeForecaster(SeriesEstimator):
         with rolling origins; else None.
     max_seconds : float or None, default=None
         Seconds after which the evolution ends, before its next generation; the first one of a `fit` is completed all
-        the same, and the readout trained. With rolling origins the transformations that are left are not tried. None:
-        no limit.
+        the same, and the readout trained. With rolling origins no further transformation is tried, and the one that is
+        being tried is left out; the first one is completed all the same. None: no limit.
     search : {"esp", "cmaes"}, default="esp"
         What searches the weights. "esp": Enforced SubPopulations. "cmaes": the covariance matrix adaptation evolution
         strategy (`evoke.cmaes.CMAES`), which begins with weights of the same deviation and judges as many networks in

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -15,13 +16,25 @@ from evoke.forecasting.origins import Origins
 from evoke.sequences.preparation import Units
 from evoke.sequences.transformation import Transformation
 
-__all__ = ["CAPACITIES", "LEAST_ROWS", "NetworkCandidate", "Reader", "TeacherForced", "naive_paths"]
+__all__ = [
+    "CAPACITIES", "LEAST_ROWS", "NetworkCandidate", "OutOfTime", "Reader", "TeacherForced", "check_time", "naive_paths",
+]  # fmt: skip
 
 # Ridge penalty: the number of features / C, in units of standardised features.
 CAPACITIES = (1e-2, 1e-1, 1e0, 1e1, 1e2, 1e3, 1e5, 1e8, 1e11)
 LEAST_ROWS = 12  # to train on at the first origin
 _LIMIT = 0.5  # of the range of the transformed series, beyond which a free run is clipped
 _CONSTANT = 1e-9  # a feature that varies by less is constant
+
+
+class OutOfTime(Exception):
+    """Time was up before a candidate was fitted."""
+
+
+def check_time(until: float) -> None:
+    """Raise `OutOfTime` where time is up, by `time.monotonic`."""
+    if time.monotonic() >= until:
+        raise OutOfTime
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,7 +89,9 @@ class Reader:
         """The networks one by one."""
         return [Network(genome, self.networks.cell, self.networks.gate_bias) for genome in self.networks.genome]
 
-    def follow(self, w: FloatArray, external: FloatArray, cuts: Sequence[int] = ()) -> TeacherForced:
+    def follow(
+        self, w: FloatArray, external: FloatArray, cuts: Sequence[int] = (), until: float = np.inf
+    ) -> TeacherForced:
         """Read the true values (T, n_outputs) of a series without units, beside external inputs (T, n_external + 1)."""
         n_steps, before = len(w), self.n_before
         values = np.concatenate([np.zeros((before, w.shape[1])), w])
@@ -90,6 +105,7 @@ class Reader:
         phi = np.empty((n_networks, n_steps, n_cells))
         states = np.zeros((len(bounds), n_networks, 2, n_cells))
         for k, network in enumerate(self.each()):
+            check_time(until)
             for i in range(1, len(bounds)):
                 begin, end = bounds[i - 1], bounds[i]
                 offsets = np.array([0, end - begin])
@@ -132,7 +148,7 @@ class NetworkCandidate:
     @classmethod
     def fit(
         cls, reader: Reader, transformation: Transformation, series: list[tuple[FloatArray, FloatArray]],
-        origins: Origins,
+        origins: Origins, until: float = np.inf,
     ) -> tuple[NetworkCandidate, FloatArray]:  # fmt: skip
         """Train readouts on all other series and what is before each origin, and on all; free runs are by the former.
 
@@ -140,16 +156,23 @@ class NetworkCandidate:
         ----------
         series : list of (y, external)
             Values (T, n_outputs) and inputs (T, n_external + 1).
+        until : float
+            When time is up, by `time.monotonic`.
 
         Returns
         -------
         candidate : NetworkCandidate
         paths : ndarray of shape (n_capacities, n_origins, n_judged, n_outputs)
             Of y: medians over the readouts.
+
+        Raises
+        ------
+        OutOfTime
+            Before all was done.
         """
         start = transformation.start
         learned = [
-            _Learned.by(reader, transformation, y, external, steps)
+            _Learned.by(reader, transformation, y, external, steps, until)
             for (y, external), steps in zip(series, origins.steps, strict=True)
             if len(y) > start
         ]
@@ -159,6 +182,7 @@ class NetworkCandidate:
         coef, intercept = ridge_path(
             [((part.features - centre[:, None]) * inverse[:, None], part.targets) for part in learned],
             [[step - part.first for step in part.steps] for part in learned],
+            until,
         )
         w = np.concatenate([part.w[start:] for part in learned])
         low, high = w.min(axis=0), w.max(axis=0)
@@ -173,7 +197,7 @@ class NetworkCandidate:
             if part.steps:
                 judged = replace(made, units=part.units, coef=coef[:, own], intercept=intercept[:, own])
                 ahead = np.stack([part.external[o : o + origins.n_judged] for o in part.steps])
-                paths.append(judged._run(reader, part.y, part.read, part.steps, ahead, origins.n_judged))
+                paths.append(judged._run(reader, part.y, part.read, part.steps, ahead, origins.n_judged, until))
         return made, np.concatenate(paths, axis=1)
 
     def own_units(self, y: FloatArray) -> NetworkCandidate:
@@ -204,7 +228,7 @@ class NetworkCandidate:
 
     def _run(
         self, reader: Reader, y: FloatArray, read: TeacherForced, origins: Sequence[int], ahead: FloatArray,
-        n_steps: int,
+        n_steps: int, until: float = np.inf,
     ) -> FloatArray:  # fmt: skip
         """Free runs from each origin, whose readouts (n_readouts, n_origins, ...) are its own."""
         n_readouts, n_origins, n_capacities, n_features, n_outputs = self.coef.shape
@@ -222,6 +246,7 @@ class NetworkCandidate:
         for t in range(n_steps):
             now = before + t
             for m in range(n_readouts):
+                check_time(until)
                 lagged = [run[m, :, :, now - lag] for lag in reader.lags]
                 inputs = np.concatenate([*lagged, external[:, :, t]], axis=2).reshape(n_runs, -1)
                 inputs = np.ascontiguousarray(inputs)
@@ -256,7 +281,7 @@ class _Learned:
     @classmethod
     def by(
         cls, reader: Reader, transformation: Transformation, y: FloatArray, external: FloatArray,
-        steps: tuple[int, ...],
+        steps: tuple[int, ...], until: float,
     ) -> _Learned:  # fmt: skip
         """What networks make of a series, with their states at some steps."""
         start = transformation.start
@@ -266,7 +291,7 @@ class _Learned:
         first = start + max(reader.readout_lags)
         if steps:
             first = max(start, min(first, steps[0] - LEAST_ROWS))
-        return cls(y, external, steps, units, w, reader.follow(w, external, steps), first)
+        return cls(y, external, steps, units, w, reader.follow(w, external, steps, until), first)
 
     @property
     def features(self) -> FloatArray:
@@ -278,7 +303,7 @@ class _Learned:
 
 
 def ridge_path(
-    parts: list[tuple[FloatArray, FloatArray]], ends: list[list[int]]
+    parts: list[tuple[FloatArray, FloatArray]], ends: list[list[int]], until: float = np.inf
 ) -> tuple[FloatArray, FloatArray]:
     """Ridge readouts for all `CAPACITIES`, each of the first rows of one part and all rows of the others.
 
@@ -290,6 +315,8 @@ def ridge_path(
         Features (n_readouts, n_rows, n_features) and targets (n_rows, n_outputs).
     ends : list of list of int
         How many rows of each part are the first ones, several times or never; ascending.
+    until : float
+        When time is up, by `time.monotonic`.
 
     Returns
     -------
@@ -300,7 +327,6 @@ def ridge_path(
     n_features = parts[0][0].shape[2]
     rows = [np.concatenate([np.ones((*F.shape[:2], 1)), F, np.broadcast_to(v, (len(F), *v.shape))], axis=2)
             for F, v in parts]  # fmt: skip
-    size = rows[0].shape[2]
     before = after = rows[0][:, :0]
     others = [after]  # factors of all parts after each, the last one first
     for block in rows[:0:-1]:
@@ -310,29 +336,39 @@ def ridge_path(
     for block, stops in zip(rows, ends, strict=True):
         R, done = _factor(before, others.pop()), 0
         for stop in stops:
+            check_time(until)
             R = _factor(R, block[:, done:stop])
             done = stop
             factors.append(R)
         if others:
             before = _factor(before, block)
     factors.append(_factor(R, block[:, done:]))
-    R = np.stack([np.pad(R, ((0, 0), (0, size - R.shape[1]), (0, 0))) for R in factors], axis=1)
-    means = R[..., 0, 1:] / R[..., 0, :1]  # the first row holds the sums, in units of the root of the number of rows
-    X, targets = R[..., 1:, 1 : 1 + n_features], R[..., 1:, 1 + n_features :]
-    U, S, Vt = np.linalg.svd(X, full_matrices=False)
-    projected = np.swapaxes(U, -1, -2) @ targets
-    coef = np.stack(
-        [np.swapaxes(Vt, -1, -2) @ ((S / (S * S + n_features / C))[..., None] * projected) for C in CAPACITIES], axis=2
-    )
-    intercept = means[..., None, n_features:] - np.einsum("mecpq,mep->mecq", coef, means[..., :n_features])
+    n_readouts, _, size = rows[0].shape
+    shape = (n_readouts, len(factors), len(CAPACITIES))
+    coef, intercept = np.empty((*shape, n_features, size - 1 - n_features)), np.empty((*shape, size - 1 - n_features))
+    for m, e in np.ndindex(shape[:2]):
+        check_time(until)
+        coef[m, e], intercept[m, e] = _ridge(factors[e][m], n_features)
     return coef, intercept
 
 
 def _factor(R: FloatArray, rows: FloatArray) -> FloatArray:
-    """The triangular factor of what has the factor R, and more rows."""
+    """The triangular factors of what has the factors R, and more rows: readout by readout, so that Ctrl-C is heard."""
     if not rows.shape[1]:
         return R
-    return np.asarray(np.linalg.qr(np.concatenate([R, rows], axis=1), mode="r"))
+    return np.stack([np.linalg.qr(np.concatenate(each), mode="r") for each in zip(R, rows, strict=True)])
+
+
+def _ridge(R: FloatArray, n_features: int) -> tuple[FloatArray, FloatArray]:
+    """Weights (n_capacities, n_features, n_outputs) and intercepts, from a factor of ones, features and targets.
+
+    It has as many rows as it has columns or as there were rows, whichever is less: few where cells are many.
+    """
+    means = R[0, 1:] / R[0, 0]  # the first row holds the sums, in units of the root of the number of rows
+    U, S, Vt = np.linalg.svd(R[1:, 1 : 1 + n_features], full_matrices=False)
+    projected = U.T @ R[1:, 1 + n_features :]
+    coef = np.stack([Vt.T @ ((S / (S * S + n_features / C))[:, None] * projected) for C in CAPACITIES])
+    return coef, means[n_features:] - np.einsum("cpq,p->cq", coef, means[:n_features])
 
 
 def naive_paths(

@@ -17,7 +17,7 @@ from evoke._core import lstm
 from evoke._core.lstm import Network
 from evoke._validation.arrays import FloatArray
 from evoke._validation.parameters import INT32_MAX, check_choice, check_integer
-from evoke.forecasting.candidates import CAPACITIES, NetworkCandidate, Reader, naive_paths
+from evoke.forecasting.candidates import CAPACITIES, NetworkCandidate, OutOfTime, Reader, naive_paths
 from evoke.forecasting.combination import Combination
 from evoke.forecasting.intervals import Intervals
 from evoke.forecasting.origins import Origins, least_known, mean_change
@@ -78,7 +78,7 @@ class RollingModel(ReadsSeries):
     @classmethod
     def fit(cls, settings: RollingSettings, series: Series, external: FloatArray, features: Features) -> RollingModel:
         """Draw networks, train readouts before each origin and on all, and weigh them by their free runs."""
-        begun = time.monotonic()
+        until = time.monotonic() + (np.inf if settings.max_seconds is None else settings.max_seconds)
         given = series.sequences
         if given.lengths[-1] < 2:
             raise ValueError(f"y has n_samples={given.lengths[-1]} step: validation='rolling' takes at least 2")
@@ -99,12 +99,16 @@ class RollingModel(ReadsSeries):
         for transformation in settings.transformations(given.rows):
             if origins.least_before(transformation.start) < least_known(season):
                 continue
-            candidate, runs = NetworkCandidate.fit(reader, transformation, parts, origins)
+            try:  # the first one is fitted in any case
+                found = NetworkCandidate.fit(reader, transformation, parts, origins, until if candidates else np.inf)
+            except OutOfTime:
+                break
+            candidate, runs = found
             candidates.append(candidate)
             paths.append(scale * runs)
             if settings.verbose:
                 _report(transformation, paths[-1], truth)
-            if settings.max_seconds is not None and time.monotonic() - begun >= settings.max_seconds:
+            if time.monotonic() >= until:
                 break
         if not candidates:
             n_steps = max(origins.lengths)
