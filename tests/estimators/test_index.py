@@ -96,6 +96,23 @@ def test_data_frames_have_the_columns_of_fit():
             call(BOTH[["out", "in"]])
 
 
+SWAPPED = BOTH[["out", "in"]]
+
+
+@pytest.mark.parametrize("call, message", [
+    (lambda: forecaster().fit([BOTH, SWAPPED]), r"y\[1\] has columns \['out', 'in'\], y\[0\] has \['in', 'out'\]"),
+    (lambda: forecaster().fit([BOTH.to_numpy(), BOTH, SWAPPED]), r"y\[2\] has columns .*, y\[1\] has"),
+    (lambda: forecaster().fit([BOTH, BOTH.rename(columns={"in": "z"})]), r"y\[1\] has columns \['z', 'out'\], y\[0\]"),
+    (lambda: EvokeForecaster(n_generations=1).fit(BOTH, y_val=SWAPPED), "y_val has columns .*, y has"),
+    (lambda: forecaster().fit(BOTH).score([SWAPPED, BOTH]), r"y\[1\] has columns .*, y\[0\] has"),
+    (lambda: forecaster().fit(BOTH).score([SWAPPED, BOTH.to_numpy()]), "y must have the columns .*, as in fit"),
+    (lambda: EvokeRegressor().fit([np.zeros((40, 1))] * 2, [BOTH, SWAPPED]), r"y\[1\] has columns .*, y\[0\] has"),
+])  # fmt: skip
+def test_columns_of_data_frames_are_not_paired_by_position(call, message):
+    with pytest.raises(ValueError, match=message):
+        call()
+
+
 def test_files_pickles_and_copies_carry_the_index_on(tmp_path, driven):
     periods = pd.Series(WAVE, pd.period_range("1900", periods=43, freq="Y"))
     for model in (driven, forecaster().fit(BOTH), forecaster().fit(periods), forecaster().fit(pd.Series(WAVE))):

@@ -159,6 +159,8 @@ def held_out_series(
     y = held_out.sequences
     if held_out.flat != series.flat or y.rows.shape[1] != series.sequences.rows.shape[1]:
         raise ValueError("y_val must be of the same kind as y: as many dimensions and outputs")
+    if None not in (held_out.columns, series.columns) and held_out.columns != series.columns:
+        raise ValueError(f"y_val has columns {list(held_out.columns)}, y has {list(series.columns)}")
     external = as_external(X_val, y.lengths, y.container == "list", n_features, "X_val", "y_val", y.index)
     targets = with_weights(Targets(y.rows, False), weights, y, "sample_weight_val", of="y_val")
     return Data(inputs_of(y, external, feedback_scale), targets)

@@ -15,6 +15,7 @@ from sklearn.exceptions import DataConversionWarning
 
 from evoke._validation.arrays import EXACT, check_not_empty, shape_of, to_array, to_finite_rows, to_targets
 from evoke._validation.errors import refusal
+from evoke.sequences.features import common_columns
 from evoke.sequences.index import indexes_of, read_indexes
 
 __all__ = ["Sequences", "Targets", "as_sequences", "as_targets", "warn_of_column"]
@@ -246,6 +247,7 @@ def as_targets(y: Any, X: Sequences, *, name: str = "y", of: str = "X", what: st
         return Targets(values, True, index=index)
     if len(y) != n_sequences:
         raise ValueError(f"{name} has {len(y)} sequences, {of} has {n_sequences}")
+    common_columns(y, name)
     parts = [to_targets(element, f"{name}[{i}]") for i, element in enumerate(y)]
     # one row of several targets for each sequence, unless these have no more than one step anyway
     one_row = X.lengths.max() > 1 and all(part.ndim == 2 and len(part) == 1 for part in parts)

@@ -148,10 +148,10 @@ class SeriesIndex:
         columns.names = list(self.level_names)
         return pd.DataFrame(values, index=index, columns=columns)
 
-    def check_columns(self, other: SeriesIndex | None, name: str) -> None:
-        """Refuse a data frame whose columns are not those of the data frame of `fit`, in the same order."""
-        if other is not None and self.frame and other.frame and self.labels != other.labels:
-            raise ValueError(f"{name} must have the columns {list(self.labels)}, as in fit, got {list(other.labels)}")
+    def check_columns(self, columns: tuple[Any, ...] | None, name: str) -> None:
+        """Refuse data frames whose columns are not those of the data frame of `fit`, in the same order."""
+        if columns is not None and self.frame and self.labels != columns:
+            raise ValueError(f"{name} must have the columns {list(self.labels)}, as in fit, got {list(columns)}")
 
     # ------------------------------------------------------------------ files
 

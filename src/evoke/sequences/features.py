@@ -13,7 +13,7 @@ from sklearn.utils.validation import validate_data
 from evoke._validation.arrays import FloatArray
 from evoke._validation.errors import refusal
 
-__all__ = ["Features", "as_frames", "one_row"]
+__all__ = ["Features", "as_frames", "common_columns", "one_row"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,11 +99,17 @@ def _representative(X: Any, rows: FloatArray, several: bool, name: str) -> Any:
     if len(named) < len(frames):
         other = next(i for i in range(len(frames)) if i not in named)
         raise ValueError(f"{name}[{named[0]}] is a data frame, {name}[{other}] is not")
-    first = list(frames[0].columns)
-    for i, frame in enumerate(frames):
-        if list(frame.columns) != first:
-            raise ValueError(f"{name}[{i}] has columns {list(frame.columns)}, {name}[0] has {first}")
+    common_columns(frames, name)
     return frames[0]
+
+
+def common_columns(parts: Any, name: str = "") -> tuple[Any, ...] | None:
+    """The columns of data frames in a list, which must be the same in the same order; None where there is no frame."""
+    named = [(i, list(part.columns)) for i, part in enumerate(parts) if hasattr(part, "columns")]
+    for i, columns in named:
+        if columns != named[0][1]:
+            raise ValueError(f"{name}[{i}] has columns {columns}, {name}[{named[0][0]}] has {named[0][1]}")
+    return tuple(named[0][1]) if named else None
 
 
 def as_frames(kind: str, values: Any, X: Any, container: str, names: Any) -> Any:

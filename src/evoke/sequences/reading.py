@@ -40,7 +40,7 @@ class ReadsSeries:
         """Series with as many outputs as those of `fit`."""
         series = as_series(y, name, self.index)
         if self.index is not None:
-            self.index.check_columns(series.end, name)
+            self.index.check_columns(series.columns, name)
         n_outputs = series.sequences.rows.shape[1]
         if n_outputs != self.n_outputs:
             raise ValueError(f"{name} has {n_outputs} columns, but the model was trained with {self.n_outputs}")

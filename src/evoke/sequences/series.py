@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from evoke._validation.arrays import FloatArray, shape_of, to_array
 from evoke.sequences.containers import Sequences, as_sequences
 from evoke.sequences.continuation import SeriesIndex
+from evoke.sequences.features import common_columns
 from evoke.sequences.index import read_indexes
 from evoke.sequences.prefixes import Segments
 
@@ -19,11 +20,15 @@ __all__ = ["Series", "as_external", "as_series", "inputs_of", "segments_with_fre
 
 @dataclass(frozen=True)
 class Series:
-    """Series in flat form; `flat` where the user's have one dimension, `end` where the last is a pandas object."""
+    """Series in flat form; `flat` where the user's have one dimension, `end` where the last is a pandas object.
+
+    `columns` are those of data frames, where there are some.
+    """
 
     sequences: Sequences
     flat: bool
     end: SeriesIndex | None = None
+    columns: tuple[Any, ...] | None = None
 
     def mirror(self, values: FloatArray) -> Any:
         """Values (n_rows, n_outputs) in the container of the user."""
@@ -38,7 +43,8 @@ def as_series(y: Any, name: str = "y", like: SeriesIndex | None = None) -> Serie
     Raises
     ------
     ValueError
-        Nothing in it, wrong dimensions, differing numbers of outputs, NaN or infinity; an index that falls or repeats.
+        Nothing in it, wrong dimensions, differing numbers of outputs, NaN or infinity; an index that falls or repeats;
+        data frames whose columns differ.
     TypeError
         A sparse matrix, or objects that are no numbers.
     """
@@ -55,14 +61,16 @@ def as_series(y: Any, name: str = "y", like: SeriesIndex | None = None) -> Serie
             raise ValueError(f"{name} must be a series (T,) or (T, n_outputs), or a list of them, got {got}")
         sequences = as_sequences(y[:, None] if y.ndim == 1 else y, name=name)
         index = read_indexes(given, name, False)
-        return Series(replace(sequences, index=index), y.ndim == 1, SeriesIndex.of(given, like))
+        return Series(replace(sequences, index=index), y.ndim == 1, SeriesIndex.of(given, like), common_columns([given]))
+    columns = common_columns(y, name)
     parts = [to_array(part, f"{name}[{i}]") for i, part in enumerate(y)]
     for i, part in enumerate(parts):
         if part.ndim not in (1, 2) or part.ndim != parts[0].ndim:
             raise ValueError(f"{name}[{i}] must be (T,) or (T, n_outputs) like the others, got shape {part.shape}")
     flat = parts[0].ndim == 1
     sequences = as_sequences([part[:, None] if flat else part for part in parts], name=name)
-    return Series(replace(sequences, index=read_indexes(y, name, True)), flat, SeriesIndex.of(list(y)[-1], like))
+    sequences = replace(sequences, index=read_indexes(y, name, True))
+    return Series(sequences, flat, SeriesIndex.of(list(y)[-1], like), columns)
 
 
 def as_external(
