@@ -34,7 +34,7 @@ def test_ridge_of_all_other_parts_and_of_the_first_rows():
 
 
 def test_many_features_cost_no_more_than_the_rows(monkeypatch):
-    """Where features outnumber steps, no decomposition is of a matrix of features by features, nor of all ends at once."""
+    """Where features outnumber steps, no decomposition is of features by features, nor of all ends at once."""
     sizes = []
     decompose = np.linalg.svd
     monkeypatch.setattr(np.linalg, "svd", lambda X, **how: sizes.append(X.shape) or decompose(X, **how))

@@ -82,7 +82,7 @@ class Combination:
         held : ndarray of shape (n_steps, n_outputs)
             By how much the runs were held back, in the mean.
         """
-        usable = [~np.isnan(p).any(axis=1) for p in paths]
+        usable = [np.asarray(~np.isnan(p).any(axis=1)) for p in paths]
         weights, best = self.weights(paths[0].shape[1], usable)
         values = _mean(weights, best, [reach.holds(p)[:, None] for p in paths])[0]
         held = _mean(weights, best, [reach.beyond(p)[:, None] for p in paths])[0]

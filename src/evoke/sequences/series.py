@@ -61,7 +61,8 @@ def as_series(y: Any, name: str = "y", like: SeriesIndex | None = None) -> Serie
             raise ValueError(f"{name} must be a series (T,) or (T, n_outputs), or a list of them, got {got}")
         sequences = as_sequences(y[:, None] if y.ndim == 1 else y, name=name)
         index = read_indexes(given, name, False)
-        return Series(replace(sequences, index=index), y.ndim == 1, SeriesIndex.of(given, like), common_columns([given]))
+        end = SeriesIndex.of(given, like)
+        return Series(replace(sequences, index=index), y.ndim == 1, end, common_columns([given]))
     columns = common_columns(y, name)
     parts = [to_array(part, f"{name}[{i}]") for i, part in enumerate(y)]
     for i, part in enumerate(parts):
