@@ -87,6 +87,18 @@ def test_the_held_out_half_takes_its_weights_along():
                       classifier().fit(double, repeat(LABELS, [2] * 8)))
 
 
+@pytest.mark.parametrize("validation", ["loo", "stratified"])
+def test_sequences_without_weight_might_as_well_not_be_there(validation):
+    weights = np.array([1, 0, 2, 1, 1, 0, 1, 1, 0, 2, 1, 1])
+    kept, y = weights > 0, np.tile([0, 1], 6)
+    long = [RNG.normal(size=(9, 2)) + label for label in y]
+    few = dict(n_generations=2, subpopulation_size=4, random_state=0, validation=validation)
+    model = EvokeClassifier(**few).fit(long, y, sample_weight=weights)
+    others = [x for x, keep in zip(long, kept, strict=True) if keep]
+    without = EvokeClassifier(**few).fit(others, y[kept], sample_weight=weights[kept])
+    np.testing.assert_allclose(model.decision_function(long), without.decision_function(long), rtol=1e-9)
+
+
 @pytest.mark.parametrize("mode", ["teacher", "free"])
 @pytest.mark.parametrize("readout", READOUTS)
 def test_weights_of_series_are_repetitions(readout, mode):
