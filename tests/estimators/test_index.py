@@ -3,6 +3,7 @@
 import copy
 import pickle
 from dataclasses import replace
+from datetime import date
 
 import numpy as np
 import pandas as pd
@@ -94,6 +95,36 @@ def test_data_frames_have_the_columns_of_fit():
     for call in (model.predict_one_step, model.score, lambda y: model.generate(2, context=y)):
         with pytest.raises(ValueError, match=r"must have the columns \['in', 'out'\], as in fit, got \['out', 'in'\]"):
             call(BOTH[["out", "in"]])
+
+
+@pytest.mark.parametrize("odd", [pd.Timestamp("2020-02-01", tz="UTC"), date(2020, 2, 1)])
+def test_labels_that_cannot_be_compared(odd):
+    times = [*pd.date_range("2020-01-01", periods=31), odd, *pd.date_range("2020-02-02", periods=8)]
+    series = pd.Series(WAVE[:40], pd.Index(times, dtype=object))
+    message = "must have an index of labels that can be compared, but at position 31 it has .* after Timestamp"
+    with pytest.raises(ValueError, match=f"y {message}"):
+        forecaster().fit(series)
+    with pytest.raises(ValueError, match=f"X {message}"):
+        EvokeClassifier().fit(series.to_frame(), np.arange(40) % 2)
+
+
+def test_warnings_name_the_line_of_the_user():
+    """Whichever method calls which."""
+    odd = SALES.set_axis(list(range(39)) + [99])
+    rolling = EvokeForecaster(n_networks=4, n_cells=2, difference=(1,), random_state=0).fit(np.arange(60.0))
+    model = forecaster().fit(odd)
+    gap = SALES.drop(SALES.index[20])
+    for call in (
+        lambda: model.generate(2), lambda: model.predict(2), lambda: model.predict([1, 2]), lambda: rolling.generate(90),
+        lambda: rolling.predict(90), lambda: rolling.predict([90], return_interval=0.5), lambda: forecaster().fit(gap),
+        lambda: forecaster().fit(SALES).score(gap), lambda: forecaster().fit_transform(gap),
+        lambda: EvokeForecaster(n_networks=4).fit(WAVE[:9]),
+        lambda: EvokeClassifier(**TINY).fit(gap.to_frame(), np.arange(39) % 2),
+        lambda: EvokeClassifier(**TINY).fit(DRIVE, pd.DataFrame({"label": np.arange(43) % 2}, MONTHS)),
+    ):  # fmt: skip
+        with pytest.warns(UserWarning) as caught:  # noqa: PT030 - where from, not which
+            call()
+        assert {warning.filename for warning in caught} == {__file__}
 
 
 SWAPPED = BOTH[["out", "in"]]

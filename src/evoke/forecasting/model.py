@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 import time
-import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
@@ -17,6 +16,7 @@ from evoke._core import lstm
 from evoke._core.lstm import Network
 from evoke._validation.arrays import FloatArray
 from evoke._validation.parameters import INT32_MAX, check_choice, check_integer
+from evoke._validation.warn import warn
 from evoke.forecasting.candidates import CAPACITIES, NetworkCandidate, OutOfTime, Reader, naive_paths
 from evoke.forecasting.combination import Combination
 from evoke.forecasting.intervals import Intervals
@@ -115,7 +115,7 @@ class RollingModel(ReadsSeries):
             too_few = f"y has n_samples={n_steps} steps, too few to train networks before the first rolling origin"
             if settings.stated:
                 raise ValueError(f"{too_few} with difference={settings.difference!r} and log={settings.log!r}")
-            warnings.warn(f"{too_few}: the forecasts are those of naive methods", stacklevel=4)
+            warn(f"{too_few}: the forecasts are those of naive methods")
         naive = [
             naive_paths(values[i], origins.steps[i], season, origins.n_judged, seasonal=season > 1)
             for i in origins.judged
@@ -180,10 +180,7 @@ class RollingModel(ReadsSeries):
         far = reach.leaves(values)
         if far.any():
             step = int(np.argmax(far.any(axis=1)))
-            warnings.warn(
-                f"the forecast leaves the range of the data by more than that range, from step {step} on",
-                stacklevel=3,
-            )
+            warn(f"the forecast leaves the range of the data by more than that range, from step {step} on")
         widths = np.zeros_like(values)
         if level is not None:
             widths = self.intervals.half_widths(n_steps, level, reach.growth)

@@ -5,7 +5,6 @@ The internal form is flat: the rows of all sequences laid end to end, and the of
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,6 +14,7 @@ from sklearn.exceptions import DataConversionWarning
 
 from evoke._validation.arrays import EXACT, check_not_empty, shape_of, to_array, to_finite_rows, to_targets
 from evoke._validation.errors import refusal
+from evoke._validation.warn import warn
 from evoke.sequences.features import common_columns
 from evoke.sequences.index import indexes_of, read_indexes
 
@@ -273,9 +273,9 @@ def as_targets(y: Any, X: Sequences, *, name: str = "y", of: str = "X", what: st
 
 def warn_of_column(name: str) -> None:
     """scikit-learn's warning, in its words."""
-    warnings.warn(
+    warn(
         f"A column-vector {name} was passed when a 1d array was expected. Please change the shape of {name} to "
-        "(n_samples,), for example using ravel().", DataConversionWarning, stacklevel=4,
+        "(n_samples,), for example using ravel().", DataConversionWarning,
     )  # fmt: skip
 
 

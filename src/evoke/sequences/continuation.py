@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from typing import Any
@@ -11,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evoke._validation.errors import refusal
+from evoke._validation.warn import warn
 from evoke.sequences.index import common_step, counts_rows, first_fall, frequency_of, index_of, is_absolute, kind_of
 
 __all__ = ["SeriesIndex", "beside_X"]
@@ -133,13 +133,12 @@ class SeriesIndex:
         try:
             import pandas as pd
         except ImportError:
-            warnings.warn("pandas is not installed: the continuation is an array, without its index", stacklevel=3)
+            warn("pandas is not installed: the continuation is an array, without its index")
             return values
         if self.kind == "unknown":
-            warnings.warn(
+            warn(
                 "the index of the series cannot go on, as its steps are not regular times or numbers: "
-                "the continuation is numbered from 0",
-                stacklevel=3,
+                "the continuation is numbered from 0"
             )
         index = self.after(len(values))
         if not self.frame:

@@ -5,12 +5,13 @@ pandas is imported only where an object of its own was given.
 
 from __future__ import annotations
 
-import warnings
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from evoke._validation.warn import warn
 
 __all__ = [
     "check_pairs", "common_step", "counts_rows", "first_fall", "first_gap", "frequency_of", "index_of", "indexes_of",
@@ -90,7 +91,7 @@ def read_indexes(
             _check_rises(index[begin:end], name + place, begin)
             gap = gap or _gap_in_words(index[begin:end], name + place, begin)
     if gap is not None:
-        warnings.warn(gap, UserWarning, stacklevel=3)
+        warn(gap)
     return indexes
 
 
@@ -152,6 +153,11 @@ def _check_rises(index: Any, name: str, begin: int = 0) -> None:
         return
     if i == 0 or _is_missing(index[i]):
         raise ValueError(f"{name} must have an index without missing labels, got {index[i]} at position {begin + i}")
+    if not (_equal(index[i], index[i - 1]) or _is_above(index[i - 1], index[i])):
+        raise ValueError(
+            f"{name} must have an index of labels that can be compared, but at position {begin + i} it has "
+            f"{index[i]!r} after {index[i - 1]!r}; make them alike, as by pandas.to_datetime(index, utc=True)"
+        )
     if _equal(index[i], index[i - 1]):
         what, hint = "repeats", "keep one step of each"
     else:
@@ -175,7 +181,15 @@ def first_fall(index: Any) -> int | None:
     labels = list(ordered)
     if any(map(_is_missing, labels)):
         return next(i for i, label in enumerate(labels) if _is_missing(label))
-    return next((i for i, (a, b) in enumerate(pairwise(labels), 1) if not b > a), None)
+    return next((i for i, (a, b) in enumerate(pairwise(labels), 1) if not _is_above(b, a)), None)
+
+
+def _is_above(b: Any, a: Any) -> bool:
+    """Whether one label is above another; no if they cannot be compared, as times with and without a time zone."""
+    try:
+        return bool(b > a)
+    except TypeError:
+        return False
 
 
 def _ordered(index: Any) -> Any:
