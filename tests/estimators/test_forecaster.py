@@ -224,6 +224,7 @@ def test_a_step_of_a_stream_may_be_any_number(alone, value):
     np.testing.assert_array_equal(alone.stream().step(value), alone.stream().step(1.0))
 
 
+@pytest.mark.filterwarnings("ignore:context has n_samples")
 @given(cut=st.integers(1, 59), n=st.integers(0, 20))
 def test_a_context_is_told_and_then_continued(alone, cut, n):
     stream = alone.stream()

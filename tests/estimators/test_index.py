@@ -115,9 +115,10 @@ def test_warnings_name_the_line_of_the_user():
     model = forecaster().fit(odd)
     gap = SALES.drop(SALES.index[20])
     for call in (
-        lambda: model.generate(2), lambda: model.predict(2), lambda: model.predict([1, 2]), lambda: rolling.generate(90),
-        lambda: rolling.predict(90), lambda: rolling.predict([90], return_interval=0.5), lambda: forecaster().fit(gap),
-        lambda: forecaster().fit(SALES).score(gap), lambda: forecaster().fit_transform(gap),
+        lambda: model.generate(2), lambda: model.predict(2), lambda: model.predict([1, 2]),
+        lambda: rolling.generate(90), lambda: rolling.predict(90), lambda: rolling.predict([90], return_interval=0.5),
+        lambda: forecaster().fit(gap), lambda: forecaster().fit(SALES).score(gap),
+        lambda: forecaster().fit_transform(gap),
         lambda: EvokeForecaster(n_networks=4).fit(WAVE[:9]),
         lambda: EvokeClassifier(**TINY).fit(gap.to_frame(), np.arange(39) % 2),
         lambda: EvokeClassifier(**TINY).fit(DRIVE, pd.DataFrame({"label": np.arange(43) % 2}, MONTHS)),

@@ -152,7 +152,16 @@ def test_horizons(wave):
 def test_a_context_is_continued(wave):
     np.testing.assert_array_equal(wave.generate(5, context=WAVE), wave.generate(5))
     assert not np.array_equal(wave.generate(5, context=WAVE[:70]), wave.generate(5))
-    assert np.isfinite(wave.generate(5, context=[0.3])).all()
+    with pytest.warns(UserWarning, match="context has n_samples=1, but the model needs 9 steps"):
+        assert np.isfinite(wave.generate(5, context=[0.3])).all()
+
+
+def test_a_context_that_is_too_short_is_warned_of(wave):
+    for model, n in ((wave, 8 + 1), (small(season=6).fit(SALES), 7 + 7), (small(difference=(3, 1)).fit(WAVE), 4 + 8),
+                     (EvokeForecaster(washout=5, n_cells=2, n_generations=1, random_state=0).fit(WAVE), 6)):  # fmt: skip
+        with pytest.warns(UserWarning, match=f"context has n_samples={n - 1}, but the model needs {n} steps"):
+            model.generate(3, context=SALES[: n - 1])
+        model.generate(3, context=SALES[:n])
 
 
 def test_predictions_one_step_ahead_know_only_what_is_before(wave):

@@ -10,6 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 from evoke._core import lstm
 from evoke._validation.arrays import FloatArray
 from evoke._validation.parameters import check_fraction, check_integer, is_sequence
+from evoke._validation.warn import warn
 from evoke.estimators.base import BaseEvoke, learned
 from evoke.estimators.series_model import SeriesModel
 from evoke.estimators.split import rows_after_washout
@@ -118,7 +119,8 @@ class SeriesEstimator(BaseEvoke, auto_wrap_output_keys=None):  # type: ignore[ca
         n_steps : int
             0 is allowed.
         context : (T,) or (T, n_outputs) array, optional
-            The series to be continued, which the network reads first. By default the (last) series of `fit`.
+            The series to be continued, which the network reads first; two seasons and some steps, or as many as there
+            are. By default the (last) series of `fit`.
         X : (n_steps, n_features) array, or with `context` (T + n_steps, n_features), optional
             External inputs, where the model was trained with some: those of the context and of the steps generated.
             If X and the series that is continued have an index, that of X must be the one that goes on after it.
@@ -148,7 +150,8 @@ class SeriesEstimator(BaseEvoke, auto_wrap_output_keys=None):  # type: ignore[ca
         -----
         UserWarning
             The index cannot go on, as its steps are not regular times or numbers: what is returned is numbered from 0.
-            The forecast leaves the range of the data by more than that range.
+            The forecast leaves the range of the data by more than that range. The context has fewer steps than the model
+            needs: differences, lags of networks and readouts, a season, or the washout.
         """
         model = self._fitted_model()
         n_steps = check_integer("n_steps", n_steps, 0, MOST_STEPS)
@@ -183,6 +186,11 @@ class SeriesEstimator(BaseEvoke, auto_wrap_output_keys=None):  # type: ignore[ca
         series, index = given.sequences, given.end
         if series.container != "2d":
             raise ValueError("context must be one series, got a list")
+        if len(series.rows) < model.n_needed:
+            warn(
+                f"context has n_samples={len(series.rows)}, but the model needs {model.n_needed} steps to go by: the "
+                "forecast may be far off, and outside its intervals"
+            )
         external = model.read_external(
             X, np.array([len(series.rows) + n_steps]), False, "context with what is generated",
             beside_X(X, index, n_steps, series.index),

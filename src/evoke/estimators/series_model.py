@@ -41,6 +41,11 @@ class SeriesModel(FittedModel, ReadsSeries):
     def n_inputs(self) -> int:
         return self.features.n + self.n_outputs
 
+    @property
+    def n_needed(self) -> int:
+        """Steps of a context: those of the washout, and one to go on from."""
+        return self.washout + 1
+
     def follow(self, series: Series, external: FloatArray) -> FloatArray:
         """Activations of the network while it reads the true values (teacher forcing)."""
         return self.activations(inputs_of(series.sequences, external, self.feedback_scale))

@@ -147,6 +147,12 @@ class RollingModel(ReadsSeries):
         """The networks one by one."""
         return self.reader.each()
 
+    @property
+    def n_needed(self) -> int:
+        """Steps of a context: those that differences, lags and a season go back, whatever else the networks remember."""
+        starts = [candidate.transformation.start + self.reader.n_before for candidate in self.candidates]
+        return max(self.season, *starts, 1)
+
     def _candidates_for(self, y: FloatArray) -> Iterator[NetworkCandidate | None]:
         """The candidates, in the units of y where several series were learned; None: y is too short."""
         for candidate in self.candidates:
