@@ -89,13 +89,14 @@ def test_nor_do_units_of_inputs_of_outputs_and_of_one_of_several_series(driven):
     np.testing.assert_allclose(others.generate(9, context=1e6 * WAVE[:40] + 5), 1e6 * context + 5, rtol=1e-9)
 
 
-@pytest.mark.parametrize("value", [0.0, 5.0, -1.7e9])
+@pytest.mark.parametrize("value", [0.0, 1.0, 5.0, 0.1, -1.7e9])
 def test_constant_series_and_inputs(value):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         model = small(season=6).fit(np.full(60, value))
         for values in model.generate(30, return_interval=0.9):
             np.testing.assert_allclose(values, value, rtol=1e-9)
+        np.testing.assert_array_equal(model.generate(30), value)
         X = np.full((100, 1), value)
         assert np.isfinite(small().fit(WAVE, X[:90]).generate(10, X=X[:10])).all()
 

@@ -115,7 +115,10 @@ class Combination:
 def _mean(weights: FloatArray, best: list[NDArray[np.intp]], paths: list[FloatArray]) -> FloatArray:
     """Means of paths (n_capacities, n_runs, n_steps, n_outputs)."""
     total = np.zeros(paths[0].shape[1:])
+    least, largest = np.full_like(total, np.inf), np.full_like(total, -np.inf)
     for w, b, p in zip(weights, best, paths, strict=True):
         chosen = np.take_along_axis(p, b[None, None], axis=0)[0]
         total += np.where(w > 0.0, w * np.where(w > 0.0, chosen, 0.0), 0.0)
-    return total
+        least = np.where(w > 0.0, np.minimum(least, chosen), least)
+        largest = np.where(w > 0.0, np.maximum(largest, chosen), largest)
+    return np.clip(total, least, largest)  # the weights sum to 1 but for rounding

@@ -53,9 +53,9 @@ class Reach:
         """That of a range which does not grow."""
         return cls(low, high, np.ones(1))
 
-    def _ends(self) -> tuple[FloatArray, FloatArray]:
-        reach = _LEAVES * (self.high - self.low) * self.growth + self._rounding
-        return self.low - reach, self.high + reach
+    @property
+    def _reach(self) -> FloatArray:
+        return _LEAVES * (self.high - self.low) * self.growth
 
     @property
     def _rounding(self) -> FloatArray:
@@ -63,12 +63,12 @@ class Reach:
 
     def holds(self, paths: FloatArray) -> FloatArray:
         """Paths (..., n_steps, n_outputs), which are held where they would lead too far."""
-        return np.clip(paths, *self._ends())
+        return np.clip(paths, self.low - self._reach, self.high + self._reach)
 
     def contains(self, paths: FloatArray) -> NDArray[np.bool_]:
         """Where paths (..., n_steps, n_outputs) do not lead too far."""
-        lowest, highest = self._ends()
-        return (lowest <= paths) & (paths <= highest)
+        reach = self._reach + self._rounding
+        return (self.low - reach <= paths) & (paths <= self.high + reach)
 
     def leaves(self, values: FloatArray) -> NDArray[np.bool_]:
         """Where values (n_steps, n_outputs) leave the range of the data by more than once that range."""
@@ -77,7 +77,7 @@ class Reach:
 
     def beyond(self, paths: FloatArray) -> FloatArray:
         """By how much paths (..., n_steps, n_outputs) lead too far, at most by as much again as they may."""
-        return np.minimum(np.abs(paths - self.holds(paths)), _LEAVES * (self.high - self.low) * self.growth)
+        return np.minimum(np.abs(paths - self.holds(paths)), self._reach)
 
 
 def growth_rate(y: FloatArray, season: int) -> FloatArray:
