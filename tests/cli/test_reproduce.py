@@ -327,7 +327,7 @@ def test_interrupt_of_all_keeps_what_is_done(here, quick_experiments, tmp_path, 
     assert done.returncode == 130
     assert done.stderr == (
         f"Error: interrupted, 2 of 18 experiments done; {STEMS[2]}: interrupted, 0 of 1 runs finished; seed 0: "
-        f"interrupted after 1 generations, best fitness 0.5; written to {tmp_path / 'report.md'}\n"
+        f"interrupted after 1 generation, best fitness 0.5; written to {tmp_path / 'report.md'}\n"
     )
     assert_clean(tmp_path, "report.md", *(f"{stem}{suffix}" for stem in STEMS[:3] for suffix in (".json", ".md")))
     assert "Incomplete: 2 of 18 experiments done." in done.stdout

@@ -141,7 +141,7 @@ def test_a_classifier_does_not_read_times(here, frame, tmp_path):
 def test_a_gap_is_warned_of(here, tmp_path):
     done, _ = fit(here, write(tmp_path, MONTHS[:36].delete(5)))
     assert done.returncode == 0
-    assert done.stderr.startswith("UserWarning: y[0] has a gap before position 5: 2020-07-01")
+    assert "series.csv: the times 't' have a gap before row 7: 2020-07-01 00:00:00 comes after" in done.stderr
     assert len(done.stderr.splitlines()) == 1
 
 
@@ -157,7 +157,7 @@ def test_irregular_times_are_numbered(here, tmp_path):
     "times, words",
     [
         (MONTHS[:36][::-1], ["'t' must rise, but row 3 has 2022-11-01", "after 2022-12-01", "sort the table by 't'"]),
-        ([*range(20), *range(19, 35)], ["row 22 has 19 after 19"]),
+        ([*range(20), *range(19, 35)], ["row 22 has 19 after 19: keep one row of each"]),
         ([*MONTHS[:35].strftime("%Y-%m-%d"), "03/04/2020"], ["does not hold times", "row 37", "'03/04/2020'", "ISO"]),
         ([*MONTHS[:35].strftime("%Y-%m-%d"), ""], ["missing values: row 37 of 't'"]),
         ([*MONTHS[:35].strftime("%Y-%m-%d"), "2020-02-31"], ["does not hold times", "'2020-02-31'"]),

@@ -52,6 +52,7 @@ def few_warnings() -> Iterator[None]:
     with warnings.catch_warnings():
         warnings.simplefilter("default")
         warnings.simplefilter("ignore", ResourceWarning)  # an interrupted import leaves files open
+        warnings.filterwarnings("ignore", r"\w+(\[\d+\])? has a gap before position")  # `times_of` names the row
         warnings.showwarning = show
         try:
             yield

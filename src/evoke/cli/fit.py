@@ -29,7 +29,7 @@ from evoke.cli.roles import (
     target_values,
     times_of,
 )
-from evoke.cli.tables import Format, Table, quoted, read_table, some
+from evoke.cli.tables import Format, Table, counted, quoted, read_table, some
 from evoke.sequences.converters import RowGroups, rows_by_sequence
 
 __all__ = ["fit_model"]
@@ -92,7 +92,8 @@ def fit_model(
     files = ", ".join(str(path) for path in (out, plot) if path is not None)
     if interrupted:
         n = len(model.history_)
-        raise Interrupted(f"interrupted after {n} generations; the best network so far was written to {files}")
+        done = counted(n, "generation")
+        raise Interrupted(f"interrupted after {done}; the best network so far was written to {files}")
     print_text(f"written to {files}\n")
 
 
@@ -153,7 +154,7 @@ class _Resumption:
         """What is said at the start; see `evoke.evolution.Run`."""
         done, total = run.esp.generation, run.n_generations
         if done >= total:
-            _show_note(f"the checkpoint already has all {total} generations.")
+            _show_note(f"the checkpoint already has all {counted(total, 'generation')}.")
         elif done:
             _show_note(f"continuing after generation {done} of {total}.")
         yield lambda _record, _esp: None
@@ -168,16 +169,14 @@ def _summary(model: Any, table: Table, columns: Columns, groups: RowGroups) -> s
         f"{_learned(model, table, columns, groups)}"
         f"fitness {model.best_fitness_:.6g}: training error {best['train_error']:.6g}, "
         f"validation error {best['validation_error']:.6g}\n"
-        f"{len(model.history_)} generations, {model.n_evaluations_} networks\n"
+        f"{counted(len(model.history_), 'generation')}, {counted(model.n_evaluations_, 'network')}\n"
     )
 
 
 def _learned(model: Any, table: Table, columns: Columns, groups: RowGroups) -> str:
     of = f" from {some(columns.features)}" if columns.features else ""
-    n = len(groups.names)
-    return (
-        f"{type(model).__name__}: {some(columns.targets)}{of}; {n} sequence{'s' if n > 1 else ''}, {len(table)} rows\n"
-    )
+    size = f"{counted(len(groups.names), 'sequence')}, {counted(len(table), 'row')}"
+    return f"{type(model).__name__}: {some(columns.targets)}{of}; {size}\n"
 
 
 def _draw(model: Any, path: Path) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from evoke.cli.errors import print_text
-from evoke.cli.tables import some
+from evoke.cli.tables import counted, some
 
 __all__ = ["describe_model"]
 
@@ -68,7 +68,7 @@ def _lines(facts: dict[str, Any]) -> list[str]:
         lines.append(f"network: {facts['n_cells']} cells; readout: {readout}")
         if not all(facts["converged"]):
             lines.append("the readout has not converged")
-        effort = f"{facts['generations']} generations, {facts['evaluations']} networks"
+        effort = f"{counted(facts['generations'], 'generation')}, {counted(facts['evaluations'], 'network')}"
         lines.append(f"fitness: {facts['fitness']:.6g} in {effort}")
     changed = [f"{name}={facts['parameters'][name]!r}" for name in facts["not_default"]]
     lines.append(f"parameters: {', '.join([*changed, 'all others at their defaults'])}")

@@ -197,10 +197,12 @@ def _draw(results: list[dict[str, Any]], path: Path) -> None:
 
 def _reason(result: dict[str, Any]) -> str:
     """Why a reproduction is not complete, in one line."""
+    from evoke.cli.tables import counted
+
     verb = "interrupted" if result["interrupted"] else "failed"
     line = f"{verb}, {len(result['runs'])} of {result['config']['runs']} runs finished"
     for run in result["unfinished"][:3]:
         fitness = "none" if run["fitness"] is None else f"{run['fitness']:.3g}"
-        line += f"; seed {run['seed']}: {' '.join(run['reason'].split())} after {run['generations']} generations"
-        line += f", best fitness {fitness}"
+        done = counted(run["generations"], "generation")
+        line += f"; seed {run['seed']}: {' '.join(run['reason'].split())} after {done}, best fitness {fitness}"
     return line + ("; ..." if len(result["unfinished"]) > 3 else "")

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import difflib
+import warnings
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import click
 import numpy as np
 
-from evoke.cli.tables import Table, quoted
+from evoke.cli.tables import Table, counted, quoted
 from evoke.sequences.converters import RowGroups
-from evoke.sequences.index import first_fall
+from evoke.sequences.index import first_fall, first_gap
 
 __all__ = [
     "Columns", "check_labels", "check_washout", "choose_columns", "find", "guess_task", "one_per_sequence",
@@ -126,18 +127,36 @@ def times_of(table: Table, columns: Columns, groups: RowGroups) -> Any:
     ------
     ValueError
         Naming the sequence, the row and the time that does not rise.
+
+    Warns
+    -----
+    UserWarning
+        Naming the row before which times are missing.
     """
     if columns.time is None:
         return None
     times = table.times(columns.time)
+    gaps = []
     for name, rows in zip(groups.names, groups.rows, strict=True):
         i = first_fall(times[rows])
+        within = "" if name is None else f" within sequence {name!r}"
         if i:
-            within = "" if name is None else f" within sequence {name!r}"
+            time, before = times[rows[i]], times[rows[i - 1]]
+            hint = "keep one row of each" if time == before else f"sort the table by {columns.time!r}"
             raise ValueError(
                 f"{table.name}: the times {columns.time!r} must rise{within}, but {table.rows(rows[i : i + 1])} has "
-                f"{times[rows[i]]} after {times[rows[i - 1]]}: sort the table by {columns.time!r}"
+                f"{time} after {before}: {hint}"
             )
+        gap = first_gap(times[rows])
+        if gap is not None:
+            i, step = gap
+            gaps.append(
+                f"{table.name}: the times {columns.time!r} have a gap{within} before {table.rows(rows[i : i + 1])}: "
+                f"{times[rows[i]]} comes after {times[rows[i - 1]]}, where most steps are {step}; to the network all "
+                "steps are equal"
+            )
+    if gaps:
+        warnings.warn(gaps[0], stacklevel=2)
     return times
 
 
@@ -182,7 +201,7 @@ def check_washout(table: Table, groups: RowGroups, washout: int) -> None:
     """Refuse a washout that leaves nothing of a sequence, by its name."""
     for name, rows in zip(groups.names, groups.rows, strict=True):
         if len(rows) <= washout:
-            n_rows = f"{len(rows)} row{'' if len(rows) == 1 else 's'}"
+            n_rows = counted(len(rows), "row")
             which = f"its {n_rows}" if name is None else f"sequence {name!r}, which has {n_rows}"
             raise ValueError(f"{table.name}: washout={washout} leaves nothing of {which}")
 

@@ -23,7 +23,7 @@ from evoke.cli.paths import write
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Format", "Table", "check_writable", "quoted", "read_table", "some", "write_table"]
+__all__ = ["Format", "Table", "check_writable", "counted", "quoted", "read_table", "some", "write_table"]
 
 
 _MOST_SHOWN = 5  # rows and columns that a message names
@@ -196,6 +196,11 @@ def some(items: list[Any]) -> str:
     """The first few items, and how many more there are."""
     shown = ", ".join(map(str, items[:_MOST_SHOWN]))
     return shown if len(items) <= _MOST_SHOWN else f"{shown} and {len(items) - _MOST_SHOWN} more"
+
+
+def counted(n: int, noun: str) -> str:
+    """A number of things, in words."""
+    return f"{n} {noun}" if n == 1 else f"{n} {noun}s"
 
 
 def quoted(names: Iterable[Any]) -> str:
