@@ -48,6 +48,51 @@ def test_labels_a_sequence(here, frame, data, tmp_path):
     assert found["end"].tolist() == expected.predict(walks(frame, "step", "noise")).tolist()
 
 
+def test_probabilities(here, frame, data, model, tmp_path):
+    out = tmp_path / "ends.evk"
+    done = here("fit", data, "--target", "end", "--sequence", "walk", "--features", "step,noise", "--per-sequence",
+                *QUICK, "-o", out)  # fmt: skip
+    assert done.returncode == 0
+    done = here("predict", out, data, "--decisions", "--probabilities")
+    assert (done.returncode, done.stderr) == (0, "")
+    found = table(done.stdout)
+    assert list(found.columns) == ["walk", "end", "decision right", "probability left", "probability right"]
+    expected = load(out).predict_proba(walks(frame, "step", "noise"))
+    np.testing.assert_array_equal(floats(found[["probability left", "probability right"]]), expected)
+    done = here("predict", model, data, "--probabilities")
+    assert_one_line(done, 2, "--probabilities needs decisions on sequences that were left out", "--per-sequence")
+    done = here("fit", data, "--target", "place", "--task", "regress", *QUICK, "--features", "step", "-o", out)
+    assert done.returncode == 0
+    assert_one_line(here("predict", out, data, "--probabilities"), 2, "needs a classifier", "an EvokeRegressor")
+
+
+def test_intervals(here, series, tmp_path):
+    out = tmp_path / "model.evk"
+    small = ["-p", "n_networks=4", "-p", "n_cells=2"]
+    two = tmp_path / "two.csv"
+    pd.read_csv(series).assign(z=lambda rows: rows["y"] ** 2).to_csv(two, index=False)
+    for data, targets in ((series, ["y"]), (two, ["y", "z"])):
+        done = here("fit", data, "--target", ",".join(targets), "--task", "forecast", *small, "-o", out)
+        assert done.returncode == 0
+        done = here("generate", out, "--steps", 5, "--interval", 0.8)
+        found = table(done.stdout)
+        ends = [f"{end} {name}" for end in ("lower", "upper") for name in targets]
+        assert list(found.columns) == [*targets, *ends]
+        values = [part.reshape(5, -1) for part in load(out).generate(5, return_interval=0.8)]
+        np.testing.assert_array_equal(floats(found), np.concatenate(values, axis=1))
+    assert_one_line(here("generate", out, "--steps", 5, "--interval", 90), 2, "--interval", "90")
+    done = here("fit", series, "--target", "y", "--task", "forecast", *QUICK, "-o", out)
+    assert done.returncode == 0
+    assert_one_line(here("generate", out, "--steps", 5, "--interval", 0.8), 2, "--interval", "validation=rolling")
+
+
+def test_one_generation_is_one(here, data, tmp_path):
+    out = tmp_path / "model.evk"
+    done = here("fit", data, "--target", "side", "--features", "step", *QUICK[2:], "-p", "n_generations=1", "-o", out)
+    assert "\n1 generation, " in done.stdout
+    assert "in 1 generation, " in here("info", out).stdout
+
+
 def test_values_of_several_targets(here, frame, data, tmp_path):
     out = tmp_path / "model.evk"
     done = here("fit", data, "--target", "place,noise", "--task", "regress", "--features", "step", *QUICK, "-o", out)

@@ -6,6 +6,8 @@ pytest.importorskip("click")
 pytest.importorskip("rich")
 pytest.importorskip("pandas")
 
+from sklearn.model_selection import KFold, StratifiedKFold
+
 from evoke import load, reproduce
 from helpers.commands import QUICK, assert_clean, assert_one_line, csv
 
@@ -71,6 +73,30 @@ def test_parameters_are_literals(here, data, tmp_path):
     done = here("fit", data, "--target", "side", "--features", "step", *QUICK, *texts, "-o", out)
     assert done.returncode == 0, done.stderr
     assert {name: load(out).get_params()[name] for name in values} == values
+
+
+@pytest.mark.parametrize("text, expected", [
+    ("KFold(3)", KFold(3)), ("StratifiedKFold(n_splits=2)", StratifiedKFold(2)),
+    ("KFold(3, shuffle=True)", KFold(3, shuffle=True, random_state=7)),
+    ("KFold(3, shuffle=True, random_state=1)", KFold(3, shuffle=True, random_state=1)),
+])  # fmt: skip
+def test_splitters_are_written_as_in_python(here, data, tmp_path, text, expected):
+    out = tmp_path / "a.evk"
+    done = here("fit", data, "--target", "end", "--sequence", "walk", "--features", "step", "--per-sequence", *QUICK,
+                "--seed", 7, "-p", f"validation={text}", "-o", out)  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert repr(load(out).validation) == repr(expected)
+
+
+@pytest.mark.parametrize("text, words", [
+    ("GroupKFold(3)", "validation=GroupKFold(3) is not known here; splitters are KFold, "),
+    ("KFold(n=3)", "validation=KFold(n=3) cannot be made: "), ("KFold(1)", "validation=KFold(1) cannot be made: "),
+    ("KFold(__import__('os'))", "cannot be made: malformed"), ("KFold", "splitter such as KFold(5), got 'KFold'"),
+    ("third", "got 'third'"), ("os.system('true')", "is not known here"),
+])  # fmt: skip
+def test_splitters_that_are_refused(here, data, tmp_path, text, words):
+    done = here("fit", data, "--target", "side", "-p", f"validation={text}", "-o", tmp_path / "a.evk")
+    assert_one_line(done, 2, words)
 
 
 def test_a_target_that_a_sequence_repeats_is_noted(here, data, tmp_path):

@@ -93,6 +93,7 @@ def fit(**arguments: Any) -> None:
 @_TIME
 @_OUT
 @click.option("--decisions", is_flag=True, help="Add the decision values of a classifier.")
+@click.option("--probabilities", is_flag=True, help="Add the probabilities of the classes.")
 @_PLOT_FIRST
 @_reading
 def predict(**arguments: Any) -> None:
@@ -113,6 +114,8 @@ def predict(**arguments: Any) -> None:
 @click.command()
 @click.argument("model", type=InputFile())
 @click.option("--steps", type=click.IntRange(min=1), required=True, help="Number of steps to generate.")
+@click.option("--interval", type=click.FloatRange(0, 1, min_open=True, max_open=True), metavar="SHARE",
+              help="Add the ends of intervals that are to hold this share of the values, 0.9 for instance.")
 @click.option("--context", type=InputFile(), help="Table of the series to continue.")
 @click.option("--inputs", type=InputFile(),
               help="Table of the external inputs at the generated steps, if the model has any.")

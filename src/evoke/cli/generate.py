@@ -46,8 +46,8 @@ class _Series:
 
 
 def generate_series(
-    model: Path, *, steps: int, time: str | None, context: Path | None, inputs: Path | None, out: Path | None,
-    plot: Path | None, **form: Any,
+    model: Path, *, steps: int, interval: float | None, time: str | None, context: Path | None, inputs: Path | None,
+    out: Path | None, plot: Path | None, **form: Any,
 ) -> None:  # fmt: skip
     """Read the beginnings of series, continue each with the model, write what it generates."""
     real_out, real_plot = check_targets({"--out": out, "--plot": plot}, inputs=[model, context, inputs])
@@ -56,6 +56,11 @@ def generate_series(
     estimator, columns = load_model(model, time)
     if not hasattr(estimator, "generate"):
         raise click.UsageError(f"{model} is an {type(estimator).__name__}; only --task forecast makes forecasters")
+    if interval is not None and hasattr(estimator, "history_"):
+        raise click.UsageError(
+            f"--interval needs a forecaster that knows its errors, but {model} evolved one network: make it with "
+            "-p validation=rolling"
+        )
     if bool(columns.features) != (inputs is not None):
         need = f"needs --inputs with {some(columns.features)}" if columns.features else "has no external inputs"
         raise click.UsageError(f"{model} {need}")
@@ -68,18 +73,27 @@ def generate_series(
     if inputs is not None:
         ahead = _Series.read(inputs, replace(columns, targets=[], sequence=sequence), Format(**form))
         external = _external(past, ahead, names, steps)
-    generated = [
-        estimator.generate(steps, context=series, X=X) for series, X in zip(contexts, external, strict=True)
+    found_of_each = [
+        estimator.generate(steps, context=series, X=X, return_interval=interval)
+        for series, X in zip(contexts, external, strict=True)
     ]
+    ends = [] if interval is None else [[of_one[k] for of_one in found_of_each] for k in (1, 2)]
+    generated = found_of_each if interval is None else [of_one[0] for of_one in found_of_each]
 
-    values = np.concatenate(generated).reshape(steps * len(names), -1)
     found = {} if sequence is None else {sequence: np.repeat(np.array(names, dtype=object), steps)}
     if columns.time is not None and hasattr(generated[0], "index"):
         found[columns.time] = generated[0].index.append([part.index for part in generated[1:]])
-    found |= zip(columns.targets, values.T, strict=True)
+    found |= zip(columns.targets, _by_column(generated, steps), strict=True)
+    for end, of_each in zip(("lower", "upper"), ends, strict=False):
+        found |= zip([f"{end} {name}" for name in columns.targets], _by_column(of_each, steps), strict=True)
     if real_plot is not None:
         _draw(names, list(zip(generated, contexts, strict=True)), columns, real_plot)
     write_table(found, real_out)
+
+
+def _by_column(of_each: list[Any], steps: int) -> Any:
+    """What an estimator says of each target, series after series."""
+    return np.concatenate(of_each).reshape(steps * len(of_each), -1).T
 
 
 def _external(past: _Series | None, ahead: _Series, names: list[Any], steps: int) -> list[Any]:

@@ -22,6 +22,8 @@ _ELSEWHERE = {
     "warm_start": "use --checkpoint to continue a run",
 }
 
+_SPLITTERS = ("KFold", "StratifiedKFold", "ShuffleSplit", "StratifiedShuffleSplit", "TimeSeriesSplit")
+
 
 def make_estimator(kind: type[Any], settings: tuple[str, ...], **own: Any) -> Any:
     """An estimator of this class with the parameters of the user, all of them checked.
@@ -53,7 +55,7 @@ def make_estimator(kind: type[Any], settings: tuple[str, ...], **own: Any) -> An
             raise _refusal(f"{kind.__name__} has no parameter {name!r}; {hint}")
         if name in parameters:
             raise _refusal(f"{name} is given twice")
-        parameters[name] = _value(text)
+        parameters[name] = _splitter(text, own.get("random_state")) if name == "validation" else _value(text)
     estimator = kind(**parameters, **own)
     try:
         check_parameters(estimator)
@@ -70,6 +72,33 @@ def _value(text: str) -> Any:
         except (ValueError, SyntaxError, RecursionError, MemoryError):
             continue
     return text
+
+
+def _splitter(text: str, seed: Any) -> Any:
+    """A splitter of scikit-learn, written as it is made in Python; what is no call is a value like any other.
+
+    Where it shuffles, and has no seed of its own, it has that of the model.
+    """
+    try:
+        call = ast.parse(text, mode="eval").body
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return _value(text)
+    if not isinstance(call, ast.Call):
+        return _value(text)
+    name = ast.unparse(call.func)
+    if name not in _SPLITTERS:
+        raise _refusal(f"validation={text} is not known here; splitters are {', '.join(_SPLITTERS)}")
+    from sklearn import model_selection
+
+    try:
+        values = [ast.literal_eval(argument) for argument in call.args]
+        named = {str(argument.arg): ast.literal_eval(argument.value) for argument in call.keywords}
+        splitter = getattr(model_selection, name)(*values, **named)
+    except (TypeError, ValueError) as error:
+        raise _refusal(f"validation={text} cannot be made: {error}") from None
+    if getattr(splitter, "shuffle", hasattr(splitter, "random_state")) and splitter.random_state is None:
+        splitter.random_state = seed
+    return splitter
 
 
 def _refusal(reason: str) -> click.BadParameter:

@@ -21,8 +21,9 @@ __all__ = ["predict_table"]
 
 
 def predict_table(
-    model: Path, data: Path, *, time: str | None, out: Path | None, decisions: bool, plot: Path | None, **form: Any
-) -> None:
+    model: Path, data: Path, *, time: str | None, out: Path | None, decisions: bool, probabilities: bool,
+    plot: Path | None, **form: Any,
+) -> None:  # fmt: skip
     """Read a model and a table, write the predictions of the one for the other."""
     real_out, real_plot = check_targets({"--out": out, "--plot": plot}, inputs=[model, data])
     check_writable(real_out)
@@ -30,6 +31,8 @@ def predict_table(
     estimator, columns = load_model(model, time)
     if decisions and not hasattr(estimator, "decision_function"):
         raise click.UsageError(f"--decisions needs a classifier, but {model} is an {type(estimator).__name__}")
+    if probabilities:
+        _check_probabilities(estimator, model)
     if plot is not None and columns.per_sequence:
         raise click.UsageError(f"--plot draws predictions over time, but {model} predicts one target per sequence")
 
@@ -55,9 +58,24 @@ def predict_table(
     if decisions:
         values = _by_column(estimator.decision_function(X), groups, columns)
         found |= zip(_names_of_decisions(estimator, columns), values, strict=True)
+    if probabilities:
+        values = _by_column(estimator.predict_proba(X), groups, columns)
+        of = columns.targets if len(columns.targets) > 1 else estimator.classes_
+        found |= zip([f"probability {name}" for name in of], values, strict=True)
     if real_plot is not None:
         _draw(predicted, _known_targets(estimator, table, columns), groups, columns, estimator, real_plot)
     write_table(found, real_out)
+
+
+def _check_probabilities(estimator: Any, path: Path) -> None:
+    """Refuse a model without probabilities, with the reason."""
+    if not is_classifier(estimator):
+        raise click.UsageError(f"--probabilities needs a classifier, but {path} is an {type(estimator).__name__}")
+    try:
+        estimator.predict_proba  # noqa: B018 - it is there, or says why not
+    except AttributeError as error:
+        reason = str(error.__cause__ or error).removeprefix("predict_proba needs ")
+        raise click.UsageError(f"--probabilities needs {reason}, as with --per-sequence") from None
 
 
 def _by_column(predicted: Any, groups: RowGroups, columns: Columns) -> Any:
