@@ -346,6 +346,11 @@ def test_a_stream_refuses_what_it_cannot_read_and_keeps_its_state(per_step, x):
                                   per_step.decision_function(EQUAL[0]))
 
 
+def test_a_step_of_a_stream_is_one(per_step):
+    with pytest.raises(ValueError, match=r"x must be one step, got shape \(22, 2\)"):
+        per_step.stream().step(np.ones((22, 2)))
+
+
 # ---- learning
 
 

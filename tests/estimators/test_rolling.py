@@ -158,8 +158,9 @@ def test_a_context_is_continued(wave):
 
 
 def test_a_context_that_is_too_short_is_warned_of(wave):
+    evolved = EvokeForecaster(washout=5, n_cells=2, n_generations=1, random_state=0)
     for model, n in ((wave, 8 + 1), (small(season=6).fit(SALES), 7 + 7), (small(difference=(3, 1)).fit(WAVE), 4 + 8),
-                     (EvokeForecaster(washout=5, n_cells=2, n_generations=1, random_state=0).fit(WAVE), 6)):  # fmt: skip
+                     (evolved.fit(WAVE), 5 + 1)):  # fmt: skip
         with pytest.warns(UserWarning, match=f"context has n_samples={n - 1}, but the model needs {n} steps"):
             model.generate(3, context=SALES[: n - 1])
         model.generate(3, context=SALES[:n])

@@ -261,12 +261,14 @@ def test_two_classes_and_arrays():
 @pytest.mark.parametrize("setting, message", [
     ({"readout": "svm"}, "readout must be 'lssvm' or 'ridge' with validation='loo', got 'svm'"),
     ({"kernel": "poly"}, r"kernel must be one of \('linear', 'rbf'\), got 'poly'"),
-    ({"pool": ()}, r"pool must be 'last' or some of .*, each once, got \(\)"),
+    ({"pool": ()}, r"pool must be 'last' or a tuple of some of .*, each once, got \(\)"),
+    ({"pool": "mean"}, r"pool must be 'last' or a tuple of some of .*'mean', .*, got 'mean'"),
+    ({"scale": True}, r"scale must be 'auto', 'standard' or None, got True"),
     ({"pool": ("mean", "mean")}, "each once"),
     ({"pool": ("median",)}, "got .*median"),
     ({"pool": "mean"}, "got 'mean'"),
     ({"n_networks": 0}, "n_networks must be an integer of at least 1, got 0"),
-    ({"scale": "minmax"}, r"scale must be one of \('standard',\), got 'minmax'"),
+    ({"scale": "minmax"}, "scale must be 'auto', 'standard' or None, got 'minmax'"),
     ({"differences": "yes"}, "differences must be True, False or a sequence of integers .* each once, got 'yes'"),
     ({"differences": (1, 0)}, r"differences must be .* integers of at least 1, each once, got \(1, 0\)"),
     ({"differences": (2, 2)}, r"differences must be .* each once, got \(2, 2\)"),
@@ -291,7 +293,6 @@ def test_what_needs_leave_one_out(estimator, setting):
 
 
 @pytest.mark.parametrize(("setting", "y", "held_out", "why"), [
-    ({}, [np.arange(len(x)) % 2 for x in X], {}, "y with a target at every step"),
     ({"readout": "svm"}, LABELS, {}, "readout='svm'"), ({"gamma": "evolve"}, LABELS, {}, "gamma='evolve'"),
     ({"solver": "native"}, LABELS, {}, "solver='native'"), ({"kernel": "poly"}, LABELS, {}, "kernel='poly'"),
     ({}, LABELS, {"X_val": X_NEW, "y_val": LABELS}, "X_val"),
@@ -299,8 +300,18 @@ def test_what_needs_leave_one_out(estimator, setting):
 def test_an_error_says_what_rules_leave_one_out_out(setting, y, held_out, why):
     with pytest.raises(ParameterError) as caught:
         EvokeClassifier(**setting, n_networks=2).fit(X, y, **held_out)
-    assert str(caught.value).startswith("n_networks=2 must come with validation='loo', got '")
-    assert str(caught.value).endswith(f"': {why} rules it out")
+    assert str(caught.value) == f"n_networks=2 must come with validation='loo': {why} rules it out"
+
+
+@pytest.mark.parametrize("setting", [
+    {"pool": ("mean",)}, {"n_networks": 2}, {"differences": True}, {"scale": "standard"}, {"n_points": 3},
+])  # fmt: skip
+def test_targets_of_steps_have_no_use_for_what_is_of_whole_sequences(setting):
+    """Not even with leave-one-out, so the error does not send there."""
+    steps = [np.arange(len(x)) % 2 for x in X]
+    for validation in ("auto", "loo"):
+        with pytest.raises(ValueError, match="is for whole sequences: y must have one target a sequence"):
+            EvokeClassifier(**setting, validation=validation).fit(X, steps)
 
 
 def test_the_forecaster_has_no_whole_sequences():

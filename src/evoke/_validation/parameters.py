@@ -31,7 +31,7 @@ __all__ = [
     "check_flag", "check_flag_or_auto", "check_fraction", "check_gate_bias", "check_held_out", "check_integer",
     "check_integer_or_none", "check_lags", "check_lags_or_auto", "check_method", "check_n_jobs", "check_not_negative",
     "check_number", "check_path", "check_pool", "check_positive", "check_positive_or_none", "check_positive_or_text",
-    "check_random_state", "check_real", "is_sequence", "is_splitter", "is_text", "takes_record",
+    "check_random_state", "check_real", "check_scale", "is_sequence", "is_splitter", "is_text", "takes_record",
     "to_number",
 ]  # fmt: skip
 
@@ -226,8 +226,14 @@ def check_pool(pool: Any, statistics: Iterable[str]) -> tuple[str, ...]:
     known = tuple(statistics)
     names = (pool,) if is_text(pool, "last") else tuple(pool) if is_sequence(pool) else ()
     if not names or not all(isinstance(name, str) and name in known for name in names) or len({*names}) < len(names):
-        raise refusal("pool", f"be 'last' or some of {known}, each once", pool)
+        raise refusal("pool", f"be 'last' or a tuple of some of {known}, each once", pool)
     return names
+
+
+def check_scale(scale: Any) -> None:
+    """Whether columns are scaled; "auto" has been settled before."""
+    if scale is not None and not is_text(scale, "standard"):
+        raise refusal("scale", "be 'auto', 'standard' or None", scale)
 
 
 def check_lags(name: str, lags: Any) -> tuple[int, ...]:

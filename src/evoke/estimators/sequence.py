@@ -14,11 +14,13 @@ from evoke._core import loo, pooled
 from evoke._validation.arrays import FloatArray, to_array
 from evoke._validation.errors import ParameterError, refusal, shown
 from evoke._validation.parameters import (
+    INT32_MAX,
     check_choice,
     check_gate_bias,
     check_integer,
     check_lags,
     check_pool,
+    check_scale,
     is_splitter,
     is_text,
 )
@@ -177,11 +179,10 @@ class SequenceEstimator(BaseEvoke, auto_wrap_output_keys=None):  # type: ignore[
         """`why_not` says why sequences are not read as a whole."""
         super()._check_parameters()
         check_pool(self.pool, pooled.STATISTICS)
-        check_integer("n_networks", self.n_networks, 1)
+        check_integer("n_networks", self.n_networks, 1, INT32_MAX)
         check_lags("differences", self.differences)
         check_integer("n_points", self.n_points, 0, 10**6)
-        if self.scale is not None:
-            check_choice("scale", self.scale, ("standard",))
+        check_scale(self.scale)
         for name, least in (("n_landmarks", 1), ("fit_samples", 2)):
             if getattr(self, name) is not None:
                 check_integer(name, getattr(self, name), least, MOST_LANDMARKS if name == "n_landmarks" else None)
@@ -202,16 +203,14 @@ class SequenceEstimator(BaseEvoke, auto_wrap_output_keys=None):  # type: ignore[
             "n_points": self.n_points > 0, "readout": self.readout == "ridge" and not is_text(self.validation, "loo"),
         }  # fmt: skip
         for name, needs in needs_it.items():
-            if needs and is_text(self.validation, "loo"):
-                raise ValueError(
+            if needs and (is_text(self.validation, "loo") or why_not == STEPS):
+                raise ParameterError(
                     f"{name}={shown(getattr(self, name))} is for whole sequences: y must have one target a sequence"
                 )
             if needs:
-                because = "" if why_not in (None, "validation") else f": {why_not} rules it out"
-                raise ParameterError(
-                    f"{name}={shown(getattr(self, name))} must come with validation='loo', "
-                    f"got {shown(self.validation)}{because}"
-                )
+                own = why_not in (None, "validation")
+                because = f", got {shown(self.validation)}" if own else f": {why_not} rules it out"
+                raise ParameterError(f"{name}={shown(getattr(self, name))} must come with validation='loo'{because}")
 
     def _check_landmarks(self) -> None:
         """The parameters of machines on landmarks."""

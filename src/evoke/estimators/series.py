@@ -150,8 +150,8 @@ class SeriesEstimator(BaseEvoke, auto_wrap_output_keys=None):  # type: ignore[ca
         -----
         UserWarning
             The index cannot go on, as its steps are not regular times or numbers: what is returned is numbered from 0.
-            The forecast leaves the range of the data by more than that range. The context has fewer steps than the model
-            needs: differences, lags of networks and readouts, a season, or the washout.
+            The forecast leaves the range of the data by more than that range. The context has fewer steps than the
+            model needs: differences, lags of networks and readouts, a season, or the washout.
         """
         model = self._fitted_model()
         n_steps = check_integer("n_steps", n_steps, 0, MOST_STEPS)

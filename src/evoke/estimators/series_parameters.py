@@ -15,6 +15,7 @@ from evoke._validation.parameters import (
     check_integer_or_none,
     check_lags_or_auto,
     check_positive,
+    check_scale,
     is_text,
 )
 from evoke.forecasting.model import N_JOINED
@@ -61,8 +62,7 @@ def check_series_parameters(settled: Any, stated: list[str], reason: str | None)
     check_integer_or_none("season", settled.season, 1, INT32_MAX)
     check_lags_or_auto("difference", settled.difference)
     check_flag_or_auto("log", settled.log)
-    if settled.scale is not None:
-        check_choice("scale", settled.scale, ("standard",))
+    check_scale(settled.scale)
     if not is_text(settled.validation, "rolling"):
         _check_that_none_needs_rolling_origins(settled, reason)
         return

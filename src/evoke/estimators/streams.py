@@ -206,6 +206,8 @@ def to_row(name: str, value: Any) -> FloatArray:
     array = to_array(value, name)
     if array.dtype == bool and array.ndim == 0:
         raise refusal(name, "be a number, or an array of a step", value)
+    if array.size > max(array.shape, default=1):
+        raise ValueError(f"{name} must be one step, got shape {array.shape}")
     return to_float(array.reshape(-1), name)
 
 

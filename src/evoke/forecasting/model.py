@@ -149,7 +149,7 @@ class RollingModel(ReadsSeries):
 
     @property
     def n_needed(self) -> int:
-        """Steps of a context: those that differences, lags and a season go back, whatever else the networks remember."""
+        """Steps of a context: those that differences, lags and a season go back; networks may remember more."""
         starts = [candidate.transformation.start + self.reader.n_before for candidate in self.candidates]
         return max(self.season, *starts, 1)
 
