@@ -16,7 +16,7 @@ PACKAGE = ROOT / "src" / "evoke"
 FLOORS = [
     {"_validation", "_version", "metrics"},
     {"_core", "exceptions", "hall_of_fame", "memories"},
-    {"engine", "persistence", "sequences"},
+    {"engine", "landmarks", "persistence", "sequences"},
     {"cmaes", "esp", "forecasting", "inspection", "lstm", "svm", "tasks"},
     {"config", "readouts"},
     {"evolution"},

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from numbers import Integral
 from typing import Any
 
@@ -121,13 +121,18 @@ def _odd(array: NDArray[Any], place: Callable[[tuple[int, ...]], str]) -> str:
     return ""
 
 
-def to_finite_rows(array: NDArray[Any], name: str, given: Any, axes: tuple[str, ...]) -> NDArray[np.float64]:
+def to_finite_rows(
+    array: NDArray[Any], name: str, given: Any, axes: tuple[str, ...], numbers: Sequence[int] | IntArray | None = None
+) -> NDArray[np.float64]:
     """Rows (n, n_columns), or several sequences of them, as finite numbers.
 
     What is odd is named by its place on the axes; of a data frame, which is `given`, by the name of its column too.
+    Rows that are a part of others may have their `numbers` there.
     """
 
     def place(index: tuple[int, ...]) -> str:
+        if numbers is not None:
+            index = (int(numbers[index[0]]), *index[1:])
         text = ", ".join(f"{axis} {k}" for axis, k in zip(axes[-len(index) :], index, strict=True))
         return f"{text} ({given.columns[index[-1]]!r})" if hasattr(given, "columns") else text
 

@@ -3,25 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.random import PCG64, Generator, SeedSequence
 from numpy.typing import NDArray
 
-from evoke._core import landmarks
-from evoke._core.kernel import Kernel, decide, gram
+from evoke._core.kernel import Kernel
 from evoke._validation.arrays import FloatArray
+from evoke.landmarks import (
+    CANDIDATES,
+    Block,
+    Machine,
+    add_up,
+    at_random,
+    mean_distance,
+    squared_errors,
+    train_machine,
+)
 from evoke.readouts import FittedReadout, LandmarkReadout
 from evoke.sequences.preparation import Scaling, Units
 
 __all__ = ["Found", "Rows", "fit_on_landmarks"]
 
-# Rows that landmarks are chosen from, in multiples of their number; rows on which machines are trained to choose
-# networks, width and capacity, and rows by which they are judged.
-CANDIDATES, MOST_TRAINED, MOST_JUDGED = 4, 50_000, 20_000
+# Rows on which machines are trained to choose networks, width and capacity, and rows by which they are judged.
+MOST_TRAINED, MOST_JUDGED = 50_000, 20_000
 
 # Numbers that the features of these rows may be, all in all: 200 MB.
 MOST_KEPT = 25_000_000
@@ -31,9 +37,6 @@ PARTS = (1, 4, 16)
 
 # One part in so many is held out to choose by; where that is less than so many rows, these, but at most a third.
 HELD_OUT, LEAST_JUDGED = 10, 1_000
-
-# A row of which the landmarks so far leave less than this of a row's kernel with itself tells nothing new.
-TOLERANCE = 1e-10
 
 # First word of the spawn key of the random rows.
 _ROWS = 8
@@ -162,7 +165,7 @@ class _Fit:
         generator = Generator(PCG64(SeedSequence(rows.entropy, spawn_key=(_ROWS, 0))))
         share = min(1.0, MOST_KEPT / (rows.n_networks * rows.n_columns) / (MOST_TRAINED + MOST_JUDGED))
         most = max(int(share * MOST_TRAINED), CANDIDATES * self.grid.n_landmarks), max(1, int(share * MOST_JUDGED))
-        return _some(train, most[0], generator), _some(judged, most[1], generator)
+        return at_random(train, most[0], generator), at_random(judged, most[1], generator)
 
     def _features(self, chosen: list[NDArray[np.int64]]) -> list[FloatArray]:
         """Features by all networks of chosen rows, on the way through all of them."""
@@ -175,55 +178,35 @@ class _Fit:
                 done[k] += int(end - first)
         return found
 
-    def _machines(self, features: FloatArray) -> list[_Machine]:
+    def _machines(self, features: FloatArray) -> list[Machine]:
         """A kernel of each width on the same landmarks, which are chosen among features by the middle width."""
-        grid, n, d = self.grid, *features.shape
+        grid = self.grid
         if grid.kernel == "linear":
-            return [_Machine(Kernel("linear"), np.eye(d))]
-        # the mean squared distance of two rows is twice their variances
-        mean = 2.0 * features.var(axis=0).sum() * n / max(1, n - 1) if grid.relative else 1.0
-        kernels = [Kernel("rbf", width / mean if mean > 0.0 else width) for width in grid.widths]
-        most = min(n, CANDIDATES * grid.n_landmarks)
-        candidates = np.ascontiguousarray(features[np.arange(most) * n // most])
-        chosen = landmarks.pivots(candidates, kernels[len(kernels) // 2], grid.n_landmarks, TOLERANCE)
-        places = np.ascontiguousarray(candidates[np.sort(chosen)])
-        return [_Machine(kernel, places) for kernel in kernels]
+            return [Machine.among(features, Kernel("linear"), grid.n_landmarks)]
+        mean = mean_distance(features) if grid.relative else 1.0
+        kernels = [Kernel("rbf", width / mean) for width in grid.widths]
+        places = Machine.among(features, kernels[len(kernels) // 2], grid.n_landmarks).places
+        return [Machine(kernel, places) for kernel in kernels]
 
     def _judge(
-        self, machine: _Machine, features: FloatArray, train: NDArray[np.int64], held: FloatArray,
+        self, machine: Machine, features: FloatArray, train: NDArray[np.int64], held: FloatArray,
         judged: NDArray[np.int64],
     ) -> _Tried:  # fmt: skip
         """The capacity with the least error on the rows that judge."""
-        rows, sums, best = self.rows, machine.sums(self.n_outputs), _Tried(np.inf, 0.0, None)
-        d = machine.places.shape[1]
-        self._add(sums, features[:, :d], train)
+        rows, d = self.rows, machine.n_columns
+        total = add_up(machine, self.n_outputs, [self._block(features[:, :d], train)])
         held = np.ascontiguousarray(held[:, :d])
-        for C in self.grid.capacities:
-            solved = landmarks.solve(sums.total, machine.gram, C, self.n_outputs)
-            if solved is None:
-                continue
-            decisions = decide(held, machine.places, solved.dual_coef, solved.intercept, machine.kernel)
-            error = float(rows.weights[judged] @ ((decisions - rows.targets[judged]) ** 2).sum(axis=1))
-            if error < best.error:
-                best = _Tried(error, C, decisions)
-        return best
+        decisions = machine.decisions(total, self.grid.capacities, held, self.n_outputs)
+        errors = squared_errors(decisions, rows.targets[judged], rows.weights[judged])
+        best = int(errors.argmin())
+        if not np.isfinite(errors[best]):
+            return _Tried(np.inf, 0.0, None)
+        return _Tried(float(errors[best]), self.grid.capacities[best], decisions[best])
 
-    def _train(self, n: int, machine: _Machine, scaling: Scaling, C: float) -> tuple[FloatArray, FloatArray]:
-        """Coefficients and constants of a machine on all rows by the first n networks, in units of the targets.
-
-        Blocks are added to two sums in turn, so that two threads can do it; the bits are those of one.
-        """
-        rows, units = self.rows, self.units
-        sums = [machine.sums(self.n_outputs) for _ in range(2)]
-        waiting: list[tuple[landmarks.Sums, FloatArray, NDArray[np.int64]]] = []
-        for block, values in rows.blocks(n, self.map_):
-            here = np.flatnonzero(rows.weights[block] > 0)
-            waiting.append((sums[len(waiting)], scaling.apply(values[here]), here + block.start))
-            if len(waiting) == len(sums):
-                list(self.map_(lambda item: self._add(*item), waiting))
-                waiting.clear()
-        list(self.map_(lambda item: self._add(*item), waiting))
-        solved = landmarks.solve(sums[0].total + sums[1].total, machine.gram, C, self.n_outputs)
+    def _train(self, n: int, machine: Machine, scaling: Scaling, C: float) -> tuple[FloatArray, FloatArray]:
+        """Coefficients and constants of a machine on all rows by the first n networks, in units of the targets."""
+        units = self.units
+        solved = train_machine(machine, self.n_outputs, self._blocks(n, scaling), C, self.map_)
         if solved is None:
             raise ValueError("no machine on landmarks could be trained on all rows: lower C")
         with np.errstate(over="ignore"):
@@ -232,10 +215,16 @@ class _Fit:
             raise ValueError("y is too large: the coefficients of the readout are not finite; scale it")
         return coef, intercept
 
-    def _add(self, sums: landmarks.Sums, features: FloatArray, which: NDArray[np.int64]) -> None:
+    def _blocks(self, n: int, scaling: Scaling) -> Iterator[Block]:
+        """All rows that count, read by the first n networks."""
+        for block, values in self.rows.blocks(n, self.map_):
+            here = np.flatnonzero(self.rows.weights[block] > 0)
+            yield self._block(scaling.apply(values[here]), here + block.start)
+
+    def _block(self, features: FloatArray, which: NDArray[np.int64]) -> Block:
         weights = self.rows.weights[which]
         roots = None if (weights == 1.0).all() else np.sqrt(weights)
-        sums.add(np.ascontiguousarray(features), np.ascontiguousarray(self.rows.targets[which]), roots)
+        return np.ascontiguousarray(features), np.ascontiguousarray(self.rows.targets[which]), roots
 
 
 class _Tried(NamedTuple):
@@ -244,25 +233,3 @@ class _Tried(NamedTuple):
     error: float
     C: float
     decisions: FloatArray | None
-
-
-@dataclass(frozen=True, eq=False)
-class _Machine:
-    """A kernel and landmarks (m, n_features)."""
-
-    kernel: Kernel
-    places: FloatArray
-
-    @cached_property
-    def gram(self) -> FloatArray:
-        return gram(self.places, self.kernel)
-
-    def sums(self, n_outputs: int) -> landmarks.Sums:
-        return landmarks.Sums(self.kernel, self.places, n_outputs)
-
-
-def _some(rows: NDArray[np.int64], most: int, generator: Generator) -> NDArray[np.int64]:
-    """At most so many of the rows: one at random from each of as many equal parts."""
-    n = min(len(rows), most)
-    edges = np.arange(n + 1) * len(rows) // n
-    return rows[generator.integers(edges[:-1], edges[1:])]

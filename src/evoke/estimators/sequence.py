@@ -38,6 +38,7 @@ from evoke.estimators.streams import Stream
 from evoke.estimators.targets import with_weights
 from evoke.evolution.problem import Points, PooledProblem, StepsProblem
 from evoke.evolution.workers import n_threads
+from evoke.landmarks import MOST_LANDMARKS
 from evoke.memories import Memories
 from evoke.readouts import READOUTS, LandmarkReadout, LeaveOneOut
 from evoke.sequences.containers import Sequences, Targets, as_sequences, as_targets, warn_of_column
@@ -69,9 +70,6 @@ LEAST_STEPS = 1_000
 
 # Steps for which cells remember at most to begin with, where steps are read in pieces of some hundreds.
 MOST_MEMORY = 300.0
-
-# Of its normal equations a machine on landmarks keeps this number squared.
-MOST_LANDMARKS = 20_000
 
 STEPS = "y with a target at every step"
 

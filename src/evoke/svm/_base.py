@@ -86,11 +86,15 @@ class KernelMachine(Persistent):
         rows = read_rows(X)
         if is_precomputed(self.kernel):
             check_square(rows)
+        return rows, self._features(X, rows)
+
+    def _features(self, X, rows):
+        """Features of X, whose content are the rows, as learned attributes."""
         if type(X) is np.ndarray:
-            return rows, {"n_features_in_": rows.shape[1]}
+            return {"n_features_in_": rows.shape[1]}
         features = Features.of(type(self).__name__, X, rows, False)
         names = {} if features.names is None else {"feature_names_in_": features.names}
-        return rows, {"n_features_in_": features.n, **names}
+        return {"n_features_in_": features.n, **names}
 
     def _learn(self, **learned):
         """Take all that a fit has learned in one step.
@@ -151,14 +155,8 @@ class KernelMachine(Persistent):
 
     def _decide(self, X):
         """Decision values (n_samples, n_outputs)."""
-        rows, names = read_rows(X), getattr(self, "feature_names_in_", None)
-        if not (type(X) is np.ndarray and rows.shape[1] == self.n_features_in_ and names is None):
-            if is_precomputed(self.kernel_) and rows.shape[1] != self.n_features_in_:
-                raise ValueError(
-                    f"X has {rows.shape[1]} features, but {type(self).__name__} is expecting {self.n_features_in_} "
-                    "features as input: with kernel='precomputed' a column for each row of the fit"
-                )
-            Features(type(self).__name__, self.n_features_in_, names).check(X, rows, False)
+        rows = read_rows(X)
+        self._check_features(X, rows)
         coefficients = np.ascontiguousarray(self._coefficients())
         if type(self.kernel_) is Kernel:
             decisions = decide(rows, self.support_vectors_, coefficients, self.intercept_, self.kernel_)
@@ -167,6 +165,18 @@ class KernelMachine(Persistent):
         if not np.isfinite(decisions).all():
             raise overflow(self.kernel_, rows)
         return decisions
+
+    def _check_features(self, X, rows):
+        """X, whose content are the rows, must have the features of the fit."""
+        names = getattr(self, "feature_names_in_", None)
+        if type(X) is np.ndarray and rows.shape[1] == self.n_features_in_ and names is None:
+            return
+        if is_precomputed(self.kernel_) and rows.shape[1] != self.n_features_in_:
+            raise ValueError(
+                f"X has {rows.shape[1]} features, but {type(self).__name__} is expecting {self.n_features_in_} "
+                "features as input: with kernel='precomputed' a column for each row of the fit"
+            )
+        Features(type(self).__name__, self.n_features_in_, names).check(X, rows, False)
 
     def _values(self, rows):
         """Values of a kernel that is given, between rows and the support vectors."""

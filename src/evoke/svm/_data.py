@@ -18,7 +18,7 @@ from evoke._validation.arrays import (
 )
 from evoke._validation.targets import distinct_labels, place_in_rows, real_values
 
-__all__ = ["encode", "read_labels", "read_rows", "read_values"]
+__all__ = ["encode", "read_array", "read_labels", "read_rows", "read_values", "rows_of"]
 
 _FLOAT64 = np.dtype(np.float64)
 
@@ -42,6 +42,11 @@ def read_rows(X):
     """X as C-ordered rows of finite numbers, at least one, of at least one column."""
     if _is_clean(X, 2):
         return X
+    return np.ascontiguousarray(to_finite_rows(read_array(X), "X", X, ("row", "column")))
+
+
+def read_array(X):
+    """X as an array (n, n_columns) of whatever it holds, which `rows_of` looks at; what lies on a disk stays there."""
     array = to_array(X, "X")
     if array.ndim != 2:
         raise ValueError(
@@ -49,7 +54,15 @@ def read_rows(X):
             "Reshape your data: a single feature is reshape(-1, 1), one row is reshape(1, -1)"
         )
     check_not_empty(array, "X")
-    return np.ascontiguousarray(to_finite_rows(array, "X", X, ("row", "column")))
+    return array
+
+
+def rows_of(array, X, numbers):
+    """The rows of these numbers, a range or an array of them, of X and its `array`: C-ordered and finite."""
+    part = array[numbers.start : numbers.stop] if isinstance(numbers, range) else array[numbers]
+    if _is_clean(part, 2):
+        return part
+    return np.ascontiguousarray(to_finite_rows(part, "X", X, ("row", "column"), numbers))
 
 
 def _targets(y, n_rows):
