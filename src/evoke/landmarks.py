@@ -66,7 +66,7 @@ class Machine:
         n_candidates = min(n, CANDIDATES * most)
         candidates = np.arange(n_candidates) * n // n_candidates
         chosen = landmarks.pivots(np.ascontiguousarray(x[candidates]), kernel, most, TOLERANCE)
-        rows = candidates[np.sort(chosen)]
+        rows = candidates[np.sort(chosen)] if len(chosen) > 0 else candidates[:1]  # none where all values are 0
         return cls(kernel, np.ascontiguousarray(x[rows]), rows)
 
     @cached_property
@@ -139,8 +139,9 @@ def add_up(machine: Machine, n_outputs: int, blocks: Iterable[Block], map_: Call
     sums = [first, *(machine.sums(n_outputs) for _ in range(n - 1))]
     for several in _together(blocks, n):
         list(map_(lambda item: item[0].add(*item[1]), zip(sums, several, strict=False)))
-    for other in sums[1:]:
-        first.total[...] += other.total
+    with np.errstate(over="ignore", invalid="ignore"):  # what is not finite cannot be solved
+        for other in sums[1:]:
+            first.total[...] += other.total
     return first.total
 
 

@@ -161,6 +161,13 @@ def test_features_that_are_constant_tell_nothing(name):
     assert_allclose(decide(x, places, *found, Kernel(*PARAMETERS[name])), np.tile(mean, (len(x), 1)), atol=1e-6)
 
 
+def test_kernel_values_that_are_all_zero_tell_nothing():
+    _, _, targets, weights = problem(7)
+    found = solved(np.zeros((150, 3)), np.zeros((2, 3)), targets, weights, 10.0, PARAMETERS["linear"])
+    assert_array_equal(found.dual_coef, np.zeros((2, 2)))
+    assert_allclose(found.intercept, weights @ targets / weights.sum(), rtol=1e-12)
+
+
 def test_one_landmark_is_a_regression_on_one_column():
     x, places, targets, weights = problem(8, m=1)
     k = svm.kernel(x, places, *PARAMETERS["rbf"])[:, 0]
@@ -210,7 +217,7 @@ def test_wrong_arguments_are_refused():
         with pytest.raises(ValueError, match=message):
             sums.add(rows, values, roots)
     for z, n_outputs in (places[:0], 1), (places[:, :0], 1), (places, 0):
-        with pytest.raises(ValueError, match="landmarks must have rows and columns, and there must be outputs"):
+        with pytest.raises(ValueError, match="landmarks must have rows and columns, and outputs, got"):
             landmarks.Sums(kernel, np.ascontiguousarray(z), n_outputs)
     matrix = gram(places, kernel)
     for total, values, C, n_outputs, message in (

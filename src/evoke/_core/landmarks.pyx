@@ -55,7 +55,7 @@ cdef int factor(const double *sums, size_t width, size_t m, const double *gram, 
     cdef ptrdiff_t rank
     for i in range(m):
         trace += sums[i * width + i]
-    jitter = <double>n * 1.1102230246251565e-16 * trace / <double>m
+    jitter = <double>n * 1.1102230246251565e-16 * (trace / <double>m if trace > 0.0 else 1.0)  # 0 where all values are
     for _ in range(ATTEMPTS):
         for i in range(n):
             memcpy(system + i * ld, sums + i * width, n * sizeof(double))

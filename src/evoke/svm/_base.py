@@ -7,7 +7,8 @@ from functools import wraps
 
 import numpy as np
 from sklearn.base import ClassifierMixin, RegressorMixin
-from sklearn.exceptions import ConvergenceWarning
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from evoke._core.kernel import Kernel, decide
@@ -15,9 +16,10 @@ from evoke._validation.errors import ParameterError, refusal, shown
 from evoke._validation.parameters import check_integer, check_positive
 from evoke._validation.targets import check_labels_to_score, place_in_rows
 from evoke.metrics import accuracy, r_squared
-from evoke.persistence.checks import check_flags, check_values
+from evoke.persistence.checks import check_flags, check_labels, check_values
 from evoke.persistence.model import Persistent
 from evoke.sequences.features import Features
+from evoke.svm._calibration import probabilities
 from evoke.svm._data import read_labels, read_rows, read_values
 from evoke.svm._kernels import (
     check_kernel,
@@ -252,6 +254,87 @@ class Classification(ClassifierMixin):
         check_labels_to_score(true, self.classes_, place_in_rows(true, "y"))
         weights = None if sample_weight is None else read_weights(sample_weight, len(true))
         return accuracy(predicted == true, weights)
+
+
+def _has_probabilities(machine):
+    if not machine.probability:
+        raise AttributeError("predict_proba is only available with probability=True")
+    return True
+
+
+class OneAgainstRest(Classification):
+    """Decisions with a column for each class, or of two classes with one; probabilities where the fit prepared them."""
+
+    def _check_fitted(self):
+        super()._check_fitted()
+        n_outputs = len(self.intercept_)
+        check_labels(self.classes_, 2 if n_outputs == 1 else n_outputs)
+        if len(self.dual_coef_) != n_outputs:
+            raise ValueError("dual_coef_ and intercept_ do not go together")
+
+    @of_one_fit
+    def decision_function(self, X):
+        """Signed confidence in the classes.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows, finite.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,) or (n_samples, n_classes)
+            Two classes: positive for ``classes_[1]``. More: a column for each class against the rest.
+        """
+        decisions = self._decide(X)
+        return decisions[:, 0] if len(self.classes_) == 2 else decisions
+
+    @of_one_fit
+    def predict(self, X):
+        """Labels: the sign of the decision, or the class with the largest, of equals the first.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows, finite.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+        """
+        decisions = self._decide(X)
+        if len(self.classes_) == 2:
+            return self.classes_[(decisions[:, 0] > 0.0).astype(np.intp)]
+        return self.classes_[decisions.argmax(axis=1)]
+
+    @available_if(_has_probabilities)
+    @of_one_fit
+    def predict_proba(self, X):
+        """Probabilities of the classes; only with ``probability=True``.
+
+        The decisions times one number, which has the least log-loss on decisions that the fit made on rows left out,
+        are turned into probabilities by the softmax, or for two classes by the logistic function (C. Guo et al.,
+        "On calibration of modern neural networks", 2017, section 4.2). So the most probable class is that of
+        `predict`.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Rows, finite.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+            In the order of `classes_`.
+
+        Raises
+        ------
+        NotFittedError
+            There was no fit, or the last one was without ``probability=True``.
+        """
+        if not hasattr(self, "_slope"):
+            raise NotFittedError("predict_proba needs a fit with probability=True")
+        return probabilities(self._decide(X), self._slope, exclusive=True)
 
 
 class Regression(RegressorMixin):

@@ -54,6 +54,8 @@ def read_array(X):
             "Reshape your data: a single feature is reshape(-1, 1), one row is reshape(1, -1)"
         )
     check_not_empty(array, "X")
+    if array.dtype.kind not in "biufO":
+        to_finite_rows(array, "X", X, ("row", "column"))
     return array
 
 

@@ -6,18 +6,16 @@ import warnings
 from typing import NamedTuple
 
 import numpy as np
-from sklearn.exceptions import ConvergenceWarning, NotFittedError
-from sklearn.utils.metaestimators import available_if
+from sklearn.exceptions import ConvergenceWarning
 
 from evoke._core import readout as core_readout
 from evoke._core.kernel import Kernel, decide, gram
 from evoke._core.loo import Fitted, fit_gram
 from evoke._validation.arrays import check_shape
 from evoke._validation.parameters import check_flag, check_positive
-from evoke.persistence.checks import check_labels
 from evoke.persistence.model import savable
-from evoke.svm._base import Classification, KernelMachine, Regression, decide_given, of_one_fit
-from evoke.svm._calibration import fit_slope, probabilities
+from evoke.svm._base import KernelMachine, OneAgainstRest, Regression, decide_given
+from evoke.svm._calibration import fit_slope
 from evoke.svm._data import encode, read_labels, read_values
 from evoke.svm._kernels import check_kernel_range, gram_of, support_vectors
 from evoke.svm._weights import class_weights, read_weights, weighted_C
@@ -104,12 +102,6 @@ def _fit_given(matrix, targets, ridge):
         if fitted is not None:
             fitted = fitted._replace(intercept=fitted.intercept - means @ fitted.dual_coef)
     return fitted
-
-
-def _has_probabilities(machine):
-    if not machine.probability:
-        raise AttributeError("predict_proba is only available with probability=True")
-    return True
 
 
 @savable
@@ -229,7 +221,7 @@ class LSSVR(Regression, LeastSquaresMachine):
 
 
 @savable
-class LSSVC(Classification, LeastSquaresMachine):
+class LSSVC(OneAgainstRest, LeastSquaresMachine):
     """Least-squares support vector classification, several classes by one against the rest over one factorisation.
 
     The regression of :class:`LSSVR` on targets of +1 and -1: decisions are held close to them from both sides [1]_.
@@ -383,74 +375,7 @@ class LSSVC(Classification, LeastSquaresMachine):
     def _check_fitted(self):
         super()._check_fitted()
         n_outputs = len(self.intercept_)
-        check_labels(self.classes_, 2 if n_outputs == 1 else n_outputs)
-        if len(self.dual_coef_) != n_outputs:
-            raise ValueError("dual_coef_ and intercept_ do not go together")
         if hasattr(self, "_slope") or hasattr(self, "loo_decision_function_"):
             check_positive("_slope", self._slope)
             shape = (len(self.loo_decision_function_), n_outputs) if n_outputs > 1 else (None,)
             check_shape(self.loo_decision_function_, "loo_decision_function_", shape)
-
-    @of_one_fit
-    def decision_function(self, X):
-        """Signed confidence in the classes.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Rows, finite.
-
-        Returns
-        -------
-        ndarray of shape (n_samples,) or (n_samples, n_classes)
-            Two classes: positive for ``classes_[1]``. More: a column for each class against the rest.
-        """
-        decisions = self._decide(X)
-        return decisions[:, 0] if len(self.classes_) == 2 else decisions
-
-    @of_one_fit
-    def predict(self, X):
-        """Labels: the sign of the decision, or the class with the largest, of equals the first.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Rows, finite.
-
-        Returns
-        -------
-        ndarray of shape (n_samples,)
-        """
-        decisions = self._decide(X)
-        if len(self.classes_) == 2:
-            return self.classes_[(decisions[:, 0] > 0.0).astype(np.intp)]
-        return self.classes_[decisions.argmax(axis=1)]
-
-    @available_if(_has_probabilities)
-    @of_one_fit
-    def predict_proba(self, X):
-        """Probabilities of the classes; only with ``probability=True``.
-
-        The decisions times one number, which has the least log-loss on the leave-one-out decisions of the fit, are
-        turned into probabilities by the softmax, or for two classes by the logistic function (C. Guo et al.,
-        "On calibration of modern neural networks", 2017, section 4.2). So the most probable class is that of
-        `predict`.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Rows, finite.
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_classes)
-            In the order of `classes_`.
-
-        Raises
-        ------
-        NotFittedError
-            There was no fit, or the last one was without ``probability=True``.
-        """
-        if not hasattr(self, "_slope"):
-            raise NotFittedError("predict_proba needs a fit with probability=True")
-        return probabilities(self._decide(X), self._slope, exclusive=True)
