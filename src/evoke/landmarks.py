@@ -18,7 +18,8 @@ from evoke._core.landmarks import Solved, Sums
 from evoke._validation.arrays import FloatArray
 
 __all__ = [
-    "CANDIDATES", "MOST_LANDMARKS", "Block", "Machine", "add_up", "at_random", "mean_distance", "squared_errors", "train_machine",
+    "CANDIDATES", "MOST_LANDMARKS", "MOST_SUMS", "Block", "Machine", "add_up", "at_random", "mean_distance", "squared_errors",
+    "train_machine",
 ]  # fmt: skip
 
 # Of the normal equations of a machine on landmarks this number squared is kept.
@@ -31,7 +32,7 @@ CANDIDATES = 4
 TOLERANCE = 1e-10
 
 # The sums that threads add blocks to side by side: at least two, and more while all have no more than so many numbers.
-_FEWEST_SUMS, _MOST_SUMS, _NUMBERS = 2, 8, 2**24
+_FEWEST_SUMS, MOST_SUMS, _NUMBERS = 2, 8, 2**24
 
 # Rows x (n, n_columns), targets (n, n_outputs), and the roots of the weights (n,), None where all are 1.
 Block = tuple[FloatArray, FloatArray, FloatArray | None]
@@ -135,7 +136,7 @@ def train_machine(
 def add_up(machine: Machine, n_outputs: int, blocks: Iterable[Block], map_: Callable[..., Any] = map) -> FloatArray:
     """The total of the sums over all blocks."""
     first = machine.sums(n_outputs)
-    n = min(max(_NUMBERS // first.total.size, _FEWEST_SUMS), _MOST_SUMS)
+    n = min(max(_NUMBERS // first.total.size, _FEWEST_SUMS), MOST_SUMS)
     sums = [first, *(machine.sums(n_outputs) for _ in range(n - 1))]
     for several in _together(blocks, n):
         list(map_(lambda item: item[0].add(*item[1]), zip(sums, several, strict=False)))

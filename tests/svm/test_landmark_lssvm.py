@@ -237,8 +237,8 @@ def test_what_overflows_is_named(machine):
     for kernel in ({"kernel": "linear"}, {"kernel": "poly", "gamma": 1.0}):
         with pytest.raises(ValueError, match="the kernel overflows: kernel="):
             machine(**kernel).fit(X * 1e200, codes)
-    with pytest.raises(ValueError, match="the kernel overflows: kernel='linear'"):
-        machine(kernel="linear").fit(X, codes).predict(np.full((1, 3), 1e308))
+    with pytest.raises(ValueError, match="the kernel overflows: kernel='poly'"):
+        machine(kernel="poly", gamma=1.0).fit(X, codes).predict(np.full((1, 3), 1e200))
     with pytest.raises(ValueError, match="C=1e-300 times class_weight and sample_weight is out of the range"):
         machine(C=1e-300).fit(X, codes, np.full(len(X), 1e-300))
 

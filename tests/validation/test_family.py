@@ -131,7 +131,7 @@ OF_ANOTHER_KIND = {
         for who in ("EvokeClassifier", "EvokeRegressor")
         for name in ("readout", "gamma", "C")
     },
-    **{(who, name): "auto too" for who in ("LandmarkLSSVC", "LandmarkLSSVR") for name in ("gamma", "C")},
+    **{(who, name): "or auto" for who in ("LandmarkLSSVC", "LandmarkLSSVR") for name in ("gamma", "C")},
     **dict.fromkeys([("EvokeForecaster", "gamma"), ("EvokeForecaster", "C")], "auto and evolve too"),
     ("EvokeForecaster", "n_networks"): "of rolling origins",
     ("EvokeForecaster", "validation"): "of series, whose steps are not shuffled",

@@ -14,7 +14,16 @@ from numpy.typing import NDArray
 from evoke._core.kernel import Kernel
 from evoke._core.landmarks import Solved
 from evoke._validation.arrays import FloatArray, IntArray
-from evoke.landmarks import Block, Machine, add_up, at_random, mean_distance, squared_errors, train_machine
+from evoke.landmarks import (
+    MOST_SUMS,
+    Block,
+    Machine,
+    add_up,
+    at_random,
+    mean_distance,
+    squared_errors,
+    train_machine,
+)
 from evoke.svm._data import rows_of
 from evoke.svm._kernels import overflow
 
@@ -112,7 +121,7 @@ class Training:
     n_outputs : int
     weights : ndarray of shape (n,) or None
     n_jobs : int or None
-        Threads.
+        Threads, at most as many as there are sums.
     """
 
     def __init__(
@@ -121,7 +130,8 @@ class Training:
     ):  # fmt: skip
         self._array, self._given, self._targets, self._n_outputs = array, X, targets, n_outputs
         self._weights, self._shift = weights, np.zeros(array.shape[1])
-        self._parallel = Parallel(n_jobs=n_jobs, require="sharedmem")
+        # more threads would find nothing to do
+        self._parallel = Parallel(n_jobs=n_jobs and min(n_jobs, MOST_SUMS), require="sharedmem")
 
     def machine(self, grid: Grid, generator: Generator, *, hold_out: bool) -> Chosen:
         """The machine that is best on rows held out, trained on all rows.
