@@ -15,6 +15,7 @@ CHAPTERS = {
     "svr": "Regression machines",
     "working_sets": "Machines with many rows",
     "lssvm": "Least-squares machines",
+    "landmarks": "Machines on landmarks",
     "evaluation": "Evaluation of a network",
     "leave_one_out": "Leave-one-out evaluation",
     "growth": "How cost grows",

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from evoke._core import dispatch, kernel, lstm, mutation, pooled, qp
+from evoke._core import dispatch, kernel, landmarks, lstm, mutation, pooled, qp
 from evoke.estimators import fit
 from evoke.evolution.evaluation import evaluate
 from evoke.evolution.problem import Objective, Points, Problem, merge_points
@@ -26,8 +26,8 @@ from evoke.svm import Solution, _solve, _thundersvm
 
 __all__ = [
     "FloatArray", "LeaveOneOutProblem", "Problem", "add_cauchy", "all_rows_at_once", "boxes", "decide", "evaluate",
-    "evaluator", "gram", "instruction_sets", "machine", "population", "problem_of", "searched_by", "shrunk",
-    "sizes", "solve_machine", "thundersvm_available", "thundersvm_library", "to_train_on", "to_validate_on",
+    "evaluator", "gram", "instruction_sets", "landmark_sums", "machine", "population", "problem_of", "searched_by",
+    "shrunk", "sizes", "solve_machine", "thundersvm_available", "thundersvm_library", "to_train_on", "to_validate_on",
     "train_outputs", "train_with_thundersvm", "vector_function",
 ]  # fmt: skip
 
@@ -52,6 +52,14 @@ def gram(X: FloatArray, gamma: float) -> FloatArray:
 def decide(X: FloatArray, support_vectors: FloatArray, coef: FloatArray, intercept: FloatArray, gamma: float):
     """Decision values (n, n_outputs) with coefficients (n_support, n_outputs) and intercepts (n_outputs,)."""
     return kernel.decide(X, support_vectors, coef, intercept, _kernel(gamma))
+
+
+def landmark_sums(X: FloatArray, targets: FloatArray, places: FloatArray, gamma: float) -> FloatArray:
+    """Sums, over the rows X, of products of kernel values at the landmarks, a one and the targets: the upper half."""
+    sums = landmarks.Sums(_kernel(gamma), places, targets.shape[1])
+    sums.add(X, targets)
+    used = len(places) + 1 + targets.shape[1]
+    return sums.total[:used, :used]
 
 
 # ---------------------------------------------------------------- support vector machines

@@ -29,6 +29,12 @@ def cholesky(n_rows: int) -> float:
     return n_rows**3 / 3
 
 
+def landmark_sums(n_rows: int, n_features: int, n_landmarks: int, n_outputs: int) -> float:
+    """RBF kernel values of rows at landmarks; the products of these, a one and the targets, each pair once."""
+    width = n_landmarks + 1 + n_outputs
+    return n_rows * (n_landmarks * (3 * n_features + 1 + EXP) + width * (width + 1))
+
+
 def leave_one_out(n_rows: int, n_outputs: int) -> float:
     """The factor, its inverse, that times ones and targets; then its squares and products with these."""
     return 2 * n_rows**3 / 3 + (1 + n_outputs) * 2 * n_rows**2 + n_rows**2

@@ -23,6 +23,7 @@ from groups import (
     gram,
     growth,
     ideas,
+    landmarks,
     leave_one_out,
     lssvm,
     mutation,
@@ -245,6 +246,11 @@ def test_kernel_matrices_agree():
     np.testing.assert_allclose(ours, theirs, rtol=1e-12)
 
 
+def test_sums_at_landmarks_agree():
+    ours, theirs = (call(0) for call in landmarks.make_candidates(5000, 11, 3).values())
+    np.testing.assert_allclose(np.triu(ours), np.triu(theirs), rtol=1e-10, atol=1e-8)
+
+
 def test_least_squares_machines_agree():
     ours, theirs, lapack = (call(0) for call in lssvm.make_candidates(30).values())
     np.testing.assert_allclose(theirs, ours, rtol=0, atol=1e-9)
@@ -336,6 +342,7 @@ def test_what_the_gradient_learns_from_is_the_task():
 def test_operations_are_those_of_the_sources():
     assert operations.lstm(4, 5) == 5 * (8 * 9 + 3 * 34 + 2 * 35 + 4)
     assert operations.gram(2, 1) == 3 * (3 + 1 + 31)
+    assert operations.landmark_sums(7, 2, 3, 1) == 7 * (3 * (6 + 1 + 31) + 2 * 15)
     assert operations.leave_one_out_grid(3, 2, 1, 2, 2) == 6 * (6 + 2 * 32) + 4 * (18 + 36 + 9)
 
 
