@@ -19,6 +19,7 @@ from evoke.estimators import fit
 from evoke.evolution.evaluation import evaluate
 from evoke.evolution.problem import Objective, Points, Problem, merge_points
 from evoke.evolution.workers import evaluator
+from evoke.landmarks import spread as spread_rows
 from evoke.readouts import LeaveOneOut, SVMReadout
 from evoke.sequences.containers import as_sequences
 from evoke.sequences.prefixes import Segments, share_prefixes
@@ -26,9 +27,10 @@ from evoke.svm import Solution, _solve, _thundersvm
 
 __all__ = [
     "FloatArray", "LeaveOneOutProblem", "Problem", "add_cauchy", "all_rows_at_once", "boxes", "decide", "evaluate",
-    "evaluator", "gram", "instruction_sets", "landmark_sums", "machine", "population", "problem_of", "searched_by",
-    "shrunk", "sizes", "solve_machine", "thundersvm_available", "thundersvm_library", "to_train_on", "to_validate_on",
-    "train_outputs", "train_with_thundersvm", "vector_function",
+    "evaluator", "gram", "instruction_sets", "landmark_sums", "machine", "pivots", "population", "problem_of",
+    "searched_by", "shrunk", "sizes", "solve_machine", "spread", "thundersvm_available", "thundersvm_library",
+    "to_train_on", "to_validate_on", "train_on_landmarks", "train_outputs", "train_with_thundersvm",
+    "vector_function",
 ]  # fmt: skip
 
 FloatArray = NDArray[np.float64]
@@ -60,6 +62,27 @@ def landmark_sums(X: FloatArray, targets: FloatArray, places: FloatArray, gamma:
     sums.add(X, targets)
     used = len(places) + 1 + targets.shape[1]
     return sums.total[:used, :used]
+
+
+def pivots(X: FloatArray, m: int, gamma: float) -> FloatArray:
+    """Rows of X, at most m, by pivoted Cholesky factorisation of their kernel matrix."""
+    return X[np.sort(landmarks.pivots(np.ascontiguousarray(X), _kernel(gamma), m, 1e-10))]
+
+
+def spread(X: FloatArray, m: int, seed: int) -> FloatArray:
+    """Rows of X, at most m, by k-means++."""
+    return X[spread_rows(X, m, np.random.default_rng(seed))]
+
+
+def train_on_landmarks(
+    X: FloatArray, targets: FloatArray, places: FloatArray, gamma: float, C: float
+) -> Callable[[FloatArray], FloatArray]:
+    """The decision function of a machine on landmarks."""
+    kernel_, places = _kernel(gamma), np.ascontiguousarray(places)
+    sums = landmarks.Sums(kernel_, places, targets.shape[1])
+    sums.add(X, targets)
+    solved = landmarks.solve(sums.total, kernel.gram(places, kernel_), C, targets.shape[1])
+    return lambda rows: kernel.decide(rows, places, *solved, kernel_)
 
 
 # ---------------------------------------------------------------- support vector machines

@@ -18,15 +18,16 @@ from evoke._core.landmarks import Solved, Sums
 from evoke._validation.arrays import FloatArray
 
 __all__ = [
-    "CANDIDATES", "MOST_LANDMARKS", "MOST_SUMS", "Block", "Machine", "add_up", "at_random", "mean_distance", "squared_errors",
-    "train_machine",
+    "CANDIDATES", "MOST_LANDMARKS", "MOST_SUMS", "Block", "Machine", "add_up", "at_random", "mean_distance", "spread",
+    "squared_errors", "train_machine",
 ]  # fmt: skip
 
 # Of the normal equations of a machine on landmarks this number squared is kept.
 MOST_LANDMARKS = 20_000
 
-# Rows that landmarks are chosen from, in multiples of their number.
-CANDIDATES = 4
+# Rows that landmarks are chosen from, in multiples of their number: by pivots, which take what is odd where there is
+# more, and by k-means++.
+CANDIDATES, _SPREAD_FROM = 4, 20
 
 # A row of which the landmarks so far leave less than this of a row's kernel with itself tells nothing new.
 TOLERANCE = 1e-10
@@ -47,13 +48,10 @@ class Machine:
     kernel : Kernel
     places : ndarray of shape (m, n_columns)
         The landmarks.
-    rows : int64 ndarray of shape (m,)
-        Which of the candidates these are.
     """
 
     kernel: Kernel
     places: FloatArray
-    rows: NDArray[np.int64]
 
     @classmethod
     def among(cls, x: FloatArray, kernel: Kernel, most: int) -> Machine:
@@ -63,12 +61,12 @@ class Machine:
         """
         n, d = x.shape
         if kernel.name == "linear":
-            return cls(kernel, np.eye(d), np.arange(d))
+            return cls(kernel, np.eye(d))
         n_candidates = min(n, CANDIDATES * most)
         candidates = np.arange(n_candidates) * n // n_candidates
         chosen = landmarks.pivots(np.ascontiguousarray(x[candidates]), kernel, most, TOLERANCE)
         rows = candidates[np.sort(chosen)] if len(chosen) > 0 else candidates[:1]  # none where all values are 0
-        return cls(kernel, np.ascontiguousarray(x[rows]), rows)
+        return cls(kernel, np.ascontiguousarray(x[rows]))
 
     @cached_property
     def gram(self) -> FloatArray:
@@ -101,6 +99,14 @@ class Machine:
             together = decide(x, self.places, coef, constants, self.kernel).reshape(len(x), len(found), n_outputs)
             made[[each is not None for each in solved]] = together.transpose(1, 0, 2)
         return made
+
+
+def spread(x: FloatArray, most: int, generator: Generator) -> NDArray[np.int64]:
+    """The numbers, in order, of at most so many of the rows x, by greedy k-means++ on some of them."""
+    n = min(len(x), _SPREAD_FROM * most)
+    candidates = np.arange(n) * len(x) // n
+    draws = generator.uniform(size=(min(n, most), 2 + int(np.log(most))))
+    return candidates[np.sort(landmarks.spread(np.ascontiguousarray(x[candidates]), most, draws))]
 
 
 def squared_errors(decisions: FloatArray, targets: FloatArray, weights: FloatArray) -> FloatArray:

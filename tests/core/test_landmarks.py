@@ -257,6 +257,30 @@ def test_a_row_that_was_taken_is_not_taken_again():
     assert landmarks.pivots(np.zeros((5, 2)), Kernel("rbf"), 3, 1e-10).tolist() == [0]
 
 
+@pytest.mark.parametrize("shape", [(1, 1, 1, 1), (9, 2, 3, 2), (50, 4, 60, 1), (130, 3, 12, 7)])
+def test_spread_rows_are_those_of_the_oracle(shape):
+    n, d, m, tries = shape
+    rng = np.random.default_rng(16)
+    x, draws = rng.normal(size=(n, d)), rng.uniform(size=(m, tries))
+    found = landmarks.spread(x, m, draws)
+    assert found.tolist() == oracle.spread(x, m, draws)
+    assert len(set(found)) == min(m, n)
+
+
+def test_rows_that_are_the_same_are_spread_once():
+    rng = np.random.default_rng(17)
+    x = np.repeat(rng.normal(size=(6, 2)), 4, axis=0)
+    assert sorted(landmarks.spread(x, 24, rng.uniform(size=(24, 3))) // 4) == list(range(6))
+    assert landmarks.spread(np.ones((5, 2)), 3, np.full((3, 1), 0.99)).tolist() == [4]
+    for rows, draws, message in (
+        (x[:0], np.zeros((3, 1)), "x must have rows and columns"),
+        (x, np.zeros((2, 1)), r"draws must have at least 3 rows, and columns, got shape \(2, 1\)"),
+        (x, np.zeros((3, 0)), r"draws must have at least 3 rows, and columns, got shape \(3, 0\)"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            landmarks.spread(rows, 3, draws)
+
+
 # --- networks judged by machines on landmarks ---
 
 
@@ -355,6 +379,7 @@ def digest():
             summed(x, places, targets, weights, parameters).total,
             *solved(x, places, targets, weights, 10.0, parameters),
             landmarks.pivots(x, Kernel(*parameters), 40, 1e-10),
+            landmarks.spread(x, 40, np.random.default_rng(16).uniform(size=(40, 5))),
         ]
     return hashlib.sha256(b"".join(np.ascontiguousarray(part).tobytes() for part in found)).hexdigest()
 

@@ -46,6 +46,20 @@ def pivots(x, m, tol, *parameters):
     return chosen
 
 
+def spread(x, m, draws):
+    """Rows by greedy k-means++; draws (m, tries) pick the tries."""
+    distances = ((x[:, None, :] - x[None, :, :]) ** 2).sum(axis=2)
+    chosen = [int(draws[0, 0] * len(x))]
+    while len(chosen) < min(m, len(x)):
+        nearest = distances[chosen].min(axis=0)
+        sums = np.cumsum(nearest)
+        if not sums[-1] > 0.0:
+            break
+        tries = np.searchsorted(sums, draws[len(chosen)] * sums[-1], side="right")
+        chosen.append(int(min(tries, key=lambda row: np.minimum(nearest, distances[row]).sum())))
+    return chosen
+
+
 def best_pair(phi, train, held_out, widths, capacities, n_landmarks, relative, scaled):
     """The least squared error of a network's activations phi (n_rows, n_cells) on held-out points, as `LandmarkGrid`.
 

@@ -64,7 +64,7 @@ def test_the_machine_is_that_of_the_oracle(name, C):
         assert_allclose(rows @ model.coef_.T + model.intercept_, model.predict(rows), atol=1e-12)
     else:
         assert_array_equal(model.support_vectors_, X[model.support_])
-        assert len(set(model.support_)) == len(model.support_) == (20 if name == "rbf" else 10)
+        assert len(set(model.support_)) == len(model.support_) == 20
     assert model.C_ == C
 
 
@@ -87,9 +87,7 @@ def test_any_shape(seed, n, d, n_outputs, n_landmarks):
     rng = np.random.default_rng(seed)
     X, Y, weights = rng.normal(size=(n, d)), rng.normal(size=(n, n_outputs)), rng.uniform(0.1, 3.0, n)
     model = LandmarkLSSVR(C=10.0, gamma=0.5, n_landmarks=n_landmarks).fit(X, Y, weights)
-    # rows that are close to one another are not all taken
-    assert model.dual_coef_.shape == (n_outputs, len(model.support_))
-    assert 1 <= len(model.support_) <= min(n, n_landmarks)
+    assert model.dual_coef_.shape == (n_outputs, min(n, n_landmarks))
     assert_allclose(model.predict(X), wanted(model, X, Y, weights, X), atol=1e-5)
     found = LandmarkLSSVR(n_landmarks=n_landmarks, random_state=0).fit(X, Y, weights)
     assert np.isfinite(found.predict(X)).all()
@@ -98,7 +96,7 @@ def test_any_shape(seed, n, d, n_outputs, n_landmarks):
 def test_outputs_are_those_of_one_by_one():
     X, y, codes = problem(5, n_classes=3)
     Y = np.column_stack([y, np.cos(X[:, 1])])
-    shared = {"C": 100.0, "gamma": 0.5, "n_landmarks": 30}
+    shared = {"C": 100.0, "gamma": 0.5, "n_landmarks": 30, "random_state": 0}
     together = LandmarkLSSVR(**shared).fit(X, Y)
     for k in range(2):
         alone = LandmarkLSSVR(**shared).fit(X, Y[:, k])
@@ -112,7 +110,7 @@ def test_outputs_are_those_of_one_by_one():
 
 def test_units_and_offsets_of_y_and_offsets_of_X_change_nothing():
     X, y, _ = problem(6)
-    shared = {"C": 10.0, "gamma": 0.5, "n_landmarks": 30}
+    shared = {"C": 10.0, "gamma": 0.5, "n_landmarks": 30, "random_state": 0}
     expected = LandmarkLSSVR(**shared).fit(X, y).predict(X)
     assert_allclose((LandmarkLSSVR(**shared).fit(X, 1e-6 * y + 1e3).predict(X) - 1e3) / 1e-6, expected, atol=1e-6)
     line = LandmarkLSSVR(C=10.0, kernel="linear").fit(X, y).predict(X)

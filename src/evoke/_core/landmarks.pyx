@@ -227,6 +227,68 @@ def pivots(const double[:, ::1] x not None, Kernel kernel not None, size_t m, do
     return chosen[:m].copy()
 
 
+def spread(const double[:, ::1] x not None, size_t m, const double[:, ::1] draws not None):
+    """Rows of x (n, d), at most m of them, that lie far from each other where rows are many: greedy k-means++.
+
+    Each is the best of as many tries as `draws`, of shape (m or more, tries) and uniform in [0, 1), has columns: that
+    which comes closest to the other rows. A try is a row with the probability of its squared distance from the nearest
+    one taken before (Arthur and Vassilvitskii 2007). There are fewer where all others are equal to one of them."""
+    cdef size_t n = x.shape[0], d = x.shape[1], ld = whole_packs(n), tries = draws.shape[1], k, t, i, low, high, j, best
+    cdef double target, potential, least
+    if n == 0 or d == 0:
+        raise ValueError(f"x must have rows and columns, got shape {(n, d)}")
+    m = min(m, n)
+    if <size_t>draws.shape[0] < m or tries == 0:
+        raise ValueError(f"draws must have at least {m} rows, and columns, got shape {(draws.shape[0], tries)}")
+    chosen = np.zeros(m, dtype=np.int64)
+    cdef long long[::1] taken = chosen
+    cdef double[::1] columns = aligned(d * ld)
+    cdef double[::1] nearest = np.full(ld, INFINITY)
+    cdef double[::1] sums = np.zeros(n)
+    cdef double[::1] row = aligned(ld)
+    cdef double[::1] closest = aligned(ld)
+    cdef evk_columns points
+    cdef evk_kernel distance
+    to_columns(&x[0, 0], n, d, ld, &columns[0])
+    points.x, points.n, points.d, points.ld = &columns[0], n, d, ld
+    distance.kind = EVK_DISTANCE
+    with nogil:
+        for k in range(m):
+            if k > 0:
+                target = 0.0
+                for j in range(n):
+                    target += nearest[j]
+                    sums[j] = target
+                if not target > 0.0:
+                    m = k
+                    break
+            best, least = n, INFINITY
+            for t in range(tries if k > 0 else 1):
+                low, high = 0, n - 1
+                if k == 0:
+                    low = min(<size_t>(draws[0, 0] * <double>n), n - 1)
+                else:
+                    target = draws[k, t] * sums[n - 1]
+                    while low < high:  # the first whose sum exceeds the target
+                        i = (low + high) // 2
+                        if sums[i] > target:
+                            high = i
+                        else:
+                            low = i + 1
+                functions.gram_row(&distance, &points, 0, ld, &columns[low], ld, &row[0])
+                potential = 0.0
+                for j in range(n):
+                    row[j] = min(row[j], nearest[j])
+                    potential += row[j]
+                if best == n or potential < least:
+                    best, least = low, potential
+                    memcpy(&closest[0], &row[0], ld * sizeof(double))
+            memcpy(&nearest[0], &closest[0], ld * sizeof(double))
+            taken[k] = best
+            check_signals()
+    return chosen[:m].copy()
+
+
 cdef void subtract(double *row, const double *other, double factor, size_t n) noexcept nogil:
     cdef size_t j
     for j in range(n):

@@ -12,7 +12,6 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from evoke._core.kernel import Kernel
-from evoke._core.landmarks import Solved
 from evoke._validation.arrays import FloatArray, IntArray
 from evoke.landmarks import (
     MOST_SUMS,
@@ -21,6 +20,7 @@ from evoke.landmarks import (
     add_up,
     at_random,
     mean_distance,
+    spread,
     squared_errors,
     train_machine,
 )
@@ -144,8 +144,11 @@ class Training:
         if grid.kernel == "linear":  # the constant is free: so products are not those of large numbers
             self._shift = rows.mean(axis=0)
             rows = rows - self._shift
-        kernels = grid.kernels(rows)
-        machines = self._map(lambda kernel: Machine.among(rows, kernel, grid.n_landmarks), kernels)
+            landmarks, places = np.arange(rows.shape[1]), np.eye(rows.shape[1])
+        else:
+            chosen = spread(rows, grid.n_landmarks, generator)
+            landmarks, places = sample[chosen], np.ascontiguousarray(rows[chosen])
+        machines = [Machine(kernel, places) for kernel in grid.kernels(rows)]
         best, C, held_out, decisions = 0, grid.capacities[0], sample[:0], np.zeros((0, self._n_outputs))
         if len(sample) > 1 and (hold_out or len(machines) > 1 or len(grid.capacities) > 1):
             part = generator.permutation(len(sample)) % PARTS
@@ -159,16 +162,10 @@ class Training:
         solved = train_machine(machine, self._n_outputs, self._blocks(), C, self._map)
         if solved is None:
             raise self._failed(machine, rows, grid)
-        return self._chosen(machine, C, solved, sample, held_out, decisions)
-
-    def _chosen(
-        self, machine: Machine, C: float, solved: Solved, sample: IntArray, held_out: IntArray, decisions: FloatArray
-    ) -> Chosen:
-        linear = machine.kernel.name == "linear"
-        return Chosen(
-            machine.kernel, C, machine.places, machine.rows if linear else sample[machine.rows], solved.dual_coef,
-            solved.intercept - self._shift @ solved.dual_coef if linear else solved.intercept, held_out, decisions,
-        )  # fmt: skip
+        intercept = solved.intercept
+        if grid.kernel == "linear":
+            intercept = intercept - self._shift @ solved.dual_coef
+        return Chosen(machine.kernel, C, places, landmarks, solved.dual_coef, intercept, held_out, decisions)
 
     def _failed(self, machine: Machine, rows: FloatArray, grid: Grid) -> ValueError:
         with np.errstate(over="ignore", invalid="ignore"):

@@ -16,9 +16,9 @@ from evoke._validation.parameters import (
     check_positive,
     check_positive_or_text,
     check_random_state,
-    entropy_of,
     is_text,
 )
+from evoke.engine import entropy_of
 from evoke.landmarks import MOST_LANDMARKS
 from evoke.persistence.model import savable
 from evoke.sequences.preparation import Units
@@ -107,8 +107,8 @@ class LandmarkLSSVR(Regression, LandmarkMachine):
     of :class:`LSSVR`. This is kernel ridge regression on a subset of regressors [1]_, and in other words a fixed-size
     LS-SVM [2]_.
 
-    The landmarks are chosen by pivoted Cholesky factorisation of the kernel matrix of some rows [3]_: each is the row
-    that the landmarks before it tell the least of. ``kernel="linear"`` needs none; it is ridge regression.
+    The landmarks are chosen by k-means++ [3]_ on some of the rows, so that no row is far from all of them.
+    ``kernel="linear"`` needs none; it is ridge regression.
 
     Parameters
     ----------
@@ -125,7 +125,7 @@ class LandmarkLSSVR(Regression, LandmarkMachine):
     coef0 : float, default=0.0
         Constant of the polynomial kernel.
     n_landmarks : int, default=512
-        The most landmarks, from 1 to 20,000. There are fewer where these tell all of the others.
+        The most landmarks, from 1 to 20,000. There are fewer only where fewer rows differ.
     random_state : int, SeedSequence, Generator, RandomState or None, default=None
         Of the rows, 50,000 at most, that landmarks, gamma and C are chosen on, and of those held out of them.
     n_jobs : int or None, default=None
@@ -163,7 +163,7 @@ class LandmarkLSSVR(Regression, LandmarkMachine):
     .. [1] A. Rudi, L. Carratino and L. Rosasco, "FALKON: an optimal large scale kernel method", 2017, equation 8.
     .. [2] K. De Brabanter, J. De Brabanter, J. A. K. Suykens and B. De Moor, "Optimized fixed-size kernel models for
        large data sets", Computational Statistics and Data Analysis 54(6), 2010.
-    .. [3] S. Fine and K. Scheinberg, "Efficient SVM training using low-rank kernel representations", 2001.
+    .. [3] D. Arthur and S. Vassilvitskii, "k-means++: the advantages of careful seeding", 2007.
 
     Examples
     --------
@@ -249,7 +249,7 @@ class LandmarkLSSVC(OneAgainstRest, LandmarkMachine):
     coef0 : float, default=0.0
         Constant of the polynomial kernel.
     n_landmarks : int, default=512
-        The most landmarks, from 1 to 20,000. There are fewer where these tell all of the others.
+        The most landmarks, from 1 to 20,000. There are fewer only where fewer rows differ.
     class_weight : dict, "balanced" or None, default=None
         Factor of C for each class; "balanced" is ``n_samples / (n_classes * np.bincount(y))``.
     probability : bool, default=False
