@@ -26,7 +26,7 @@ from harness.results import FOLDER, LeftOut, Part, Results
 RESULTS = FOLDER / "landmarks.json"
 SIZES, LANDMARKS, N_TEST = (2000, 5000, 10_000, 20_000), (128, 256, 512), 5000
 WIDTHS, CAPACITIES = (0.1, 0.3, 1.0, 3.0, 10.0), (0.01, 0.1, 1.0, 10.0, 100.0, 1e3, 1e4)
-LARGEST_WITH_SEEDS = 10_000
+LARGEST_WITH_SEEDS = 5000
 CANDIDATES = 4  # rows that pivots are chosen from, for each landmark
 CHOICES = ("pivoted Cholesky", "k-means++", "equal distances")
 
