@@ -128,7 +128,7 @@ def make_engine(estimator: BaseEstimator, problem: PosedProblem, **further: Any)
 
 def generations(estimator: BaseEstimator, esp: Engine) -> int:
     """Generations of an engine that take the networks which an estimator asks for, or a few more in the last one."""
-    n_networks = estimator.n_generations * estimator.subpopulation_size * estimator.n_trials
+    n_networks = int(estimator.n_generations) * int(estimator.subpopulation_size) * int(estimator.n_trials)
     return -(-n_networks // esp.n_networks)
 
 
