@@ -17,7 +17,19 @@ typedef struct evk_network {
     const void *weights;                              /* doubles or floats, packed as below */
 } evk_network;
 
-/* One step; what a pack of L lanes holds, lane fastest:
+/* The most packs that step side by side. */
+enum { EVK_ABREAST = 12 };
+
+/* One step each of n packs by the same weights, which are then loaded for several of them at once. What a pack has is laid out
+ * as for a step alone, its sums as [cell or pack of cells][z, input, forget, output][L]: biases and external inputs, added up
+ * by `lstm_inputs`. NULL in the first place: not added up yet, and x is read. */
+typedef struct evk_steps {
+    size_t n;
+    const void *x[EVK_ABREAST], *sums[EVK_ABREAST], *before[EVK_ABREAST];
+    void *state[EVK_ABREAST], *phi[EVK_ABREAST];
+} evk_steps;
+
+/* One step, of one pack or, where names end in _abreast, of several; what a pack of L lanes holds, lane fastest:
  *
  *                             lanes      weights                                        x            state and phi
  *   lstm_networks             networks   [cell][source][z, input, forget, output][L]    [input]      [cell][L]

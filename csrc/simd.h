@@ -18,6 +18,7 @@
 #endif
 
 #define EVK_INLINE static inline __attribute__((always_inline))
+#define EVK_APART static __attribute__((noinline)) /* for loops that need all registers */
 
 /* Rows, and packs of columns, of a tile of a matrix that is held in registers. What uses them adds the terms of every element
  * in the same order whatever they are, so they may differ between instruction sets. */

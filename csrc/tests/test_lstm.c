@@ -183,6 +183,75 @@ static void check_layouts(evk_network net)
         free(all[k]);
 }
 
+typedef void (*one_step)(const evk_network *net, const real *x, const real *before, real *state, real *phi);
+typedef void (*steps_abreast)(const evk_network *net, const evk_steps *steps);
+
+/* Any number of packs side by side: each has the bits that it has alone, with its inputs added up before or not. */
+static void check_side_by_side(const evk_functions *functions, const evk_network *net, size_t n_packs, size_t n_x,
+                               one_step alone, steps_abreast abreast, int are_inputs_shared)
+{
+    const size_t width = n_packs * LANES;
+    real *x = new_reals(EVK_ABREAST * n_x), *before = new_reals(EVK_ABREAST * width);
+    real *start = new_reals(EVK_ABREAST * width), *sums = new_reals(EVK_ABREAST * 4 * width);
+    real *state = new_reals(EVK_ABREAST * width), *phi = new_reals(EVK_ABREAST * width);
+    real *state_alone = new_reals(width), *phi_alone = new_reals(width);
+    uint64_t seed = 9;
+    for (size_t k = 0; k < EVK_ABREAST * n_x; k++)
+        x[k] = (real)uniform(&seed, -1.0, 1.0);
+    for (size_t k = 0; k < EVK_ABREAST * width; k++) {
+        before[k] = (real)uniform(&seed, -1.0, 1.0);
+        start[k] = (real)uniform(&seed, -2.0, 2.0);
+    }
+    for (int added = 0; added <= are_inputs_shared; added++)
+        for (size_t n = 1; n <= EVK_ABREAST; n++) {
+            evk_steps steps = {.n = n};
+            memcpy(state, start, n * width * sizeof(real));
+            for (size_t k = 0; k < n; k++) {
+                steps.x[k] = x + k * n_x;
+                steps.before[k] = before + k * width;
+                steps.state[k] = state + k * width;
+                steps.phi[k] = phi + k * width;
+                if (added) {
+                    steps.x[k] = NULL;
+                    steps.sums[k] = sums + k * 4 * width;
+                }
+            }
+            if (added)
+                functions->FUNCTION(lstm_inputs)(net, n_packs, x, n, sums);
+            abreast(net, &steps);
+            for (size_t k = 0; k < n; k++) {
+                memcpy(state_alone, start + k * width, width * sizeof(real));
+                alone(net, x + k * n_x, before + k * width, state_alone, phi_alone);
+                CHECK_SAME_BITS(state + k * width, state_alone, width);
+                CHECK_SAME_BITS(phi + k * width, phi_alone, width);
+            }
+        }
+    real *all[] = {x, before, start, sums, state, phi, state_alone, phi_alone};
+    for (size_t k = 0; k < sizeof all / sizeof *all; k++)
+        free(all[k]);
+}
+
+static void check_abreast(evk_network net)
+{
+    const size_t n_packs = (net.n_cells + LANES - 1) / LANES, n_sources = net.n_inputs + net.n_cells;
+    const size_t n_weights = n_packs * LANES * n_sources * 4 * LANES;
+    real *weights = new_reals(n_weights); /* as many as lanes that are networks take */
+    uint64_t seed = 7;
+    for (size_t k = 0; k < n_weights; k++)
+        weights[k] = (real)uniform(&seed, -1.0, 1.0);
+    net.weights = weights;
+    const evk_functions *functions;
+    for (size_t k = 0; (functions = next_supported(&k)) != NULL;) {
+        check_side_by_side(functions, &net, net.n_cells, net.n_inputs, functions->FUNCTION(lstm_networks),
+                           functions->FUNCTION(lstm_networks_abreast), 1);
+        check_side_by_side(functions, &net, net.n_cells, net.n_inputs * LANES, functions->FUNCTION(lstm_sequences),
+                           functions->FUNCTION(lstm_sequences_abreast), 0);
+        check_side_by_side(functions, &net, n_packs, net.n_inputs, functions->FUNCTION(lstm_cells),
+                           functions->FUNCTION(lstm_cells_abreast), 1);
+    }
+    free(weights);
+}
+
 int main(void)
 {
     static const size_t shapes[][2] = {{1, 1}, {0, 2}, {3, 5}, {4, 10}, {2, 17}}; /* inputs, cells */
@@ -191,6 +260,8 @@ int main(void)
             const evk_network net = {shapes[k][0], shapes[k][1], cell, -0.5, 1.5, -0.25, NULL};
             check_net(net);
             check_layouts(net);
+            check_abreast(net);
         }
+    check_abreast((evk_network){.n_inputs = 40, .n_cells = 33, .forget_bias = 1.5});
     return check_report();
 }
