@@ -26,7 +26,6 @@
     X(void, lstm_cells, \
       (const evk_network *net, const double *x, const double *phi_before, double *state, double *phi)) \
     X(void, lstm_networks_abreast, (const evk_network *net, const evk_steps *steps)) \
-    X(void, lstm_sequences_abreast, (const evk_network *net, const evk_steps *steps)) \
     X(void, lstm_cells_abreast, (const evk_network *net, const evk_steps *steps)) \
     X(void, lstm_inputs, (const evk_network *net, size_t n_packs, const double *x, size_t n, double *sums)) \
     X(void, logistic_single, (const float *x, size_t n, float *y)) \
@@ -38,7 +37,6 @@
     X(void, lstm_cells_single, \
       (const evk_network *net, const float *x, const float *phi_before, float *state, float *phi)) \
     X(void, lstm_networks_abreast_single, (const evk_network *net, const evk_steps *steps)) \
-    X(void, lstm_sequences_abreast_single, (const evk_network *net, const evk_steps *steps)) \
     X(void, lstm_cells_abreast_single, (const evk_network *net, const evk_steps *steps)) \
     X(void, lstm_inputs_single, (const evk_network *net, size_t n_packs, const float *x, size_t n, float *sums)) \
     X(void, gram_row, \

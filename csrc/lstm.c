@@ -22,7 +22,7 @@ enum { LAG = 0 };
 #ifdef __AVX512F__
 enum { TILE = 6, GATES = 4 };
 #else
-enum { TILE = 2, GATES = 2 };
+enum { TILE = 3, GATES = 2 };
 #endif
 
 /* net inputs of a cell and of its gates */
@@ -110,8 +110,11 @@ void EVK_LSTM(lstm_cells)(const evk_network *net, const real *x, const real *phi
     step(net, (net->n_cells + EVK_LANES - 1) / EVK_LANES, EVK_LANES, x, 1, phi_before, 1, state, phi);
 }
 
-/* sums[gate][pack] of a tile of packs, plus those over n sources u[pack]. */
-EVK_INLINE void add_to_tile(pk (*sums)[TILE], size_t packs, const real *w, size_t w_stride, const void *const *u,
+/* Where the sum of a gate of a pack of the tile lies. */
+EVK_INLINE real *sum_of(real *sums, size_t gate, size_t pack) { return sums + (gate * TILE + pack) * EVK_LANES; }
+
+/* The sums of a tile of packs, plus those over n sources u[pack]. */
+EVK_INLINE void add_to_tile(real *sums, size_t packs, const real *w, size_t w_stride, const void *const *u,
                             size_t u_stride, size_t n)
 {
     const real *source[TILE];
@@ -121,7 +124,7 @@ EVK_INLINE void add_to_tile(pk (*sums)[TILE], size_t packs, const real *w, size_
         pk part[GATES][TILE];
         for (size_t g = 0; g < GATES; g++)
             for (size_t r = 0; r < packs; r++)
-                part[g][r] = sums[gate + g][r];
+                part[g][r] = pk_load(sum_of(sums, gate + g, r));
         const real *weights = w + gate * w_stride;
         for (size_t k = 0; k < n; k++, weights += 4 * w_stride) {
             pk weight[GATES];
@@ -135,128 +138,116 @@ EVK_INLINE void add_to_tile(pk (*sums)[TILE], size_t packs, const real *w, size_
         }
         for (size_t g = 0; g < GATES; g++)
             for (size_t r = 0; r < packs; r++)
-                sums[gate + g][r] = part[g][r];
+                pk_store(sum_of(sums, gate + g, r), part[g][r]);
     }
 }
 
-/* The same in functions of their own, for weights and sources that are one number for all lanes (ONE) or one each (EACH). */
+/* The same for weights and sources that are one number for all lanes (ONE) or one each (EACH): for each number of packs a
+ * function of its own, whose sums stay in registers. */
 enum { ONE = 1, EACH = EVK_LANES };
-#define ADD_TILE(name, packs, w_stride, u_stride) \
-    EVK_APART void name(pk(*sums)[TILE], const real *w, const void *const *u, size_t n) \
+typedef void (*add_fn)(real *sums, const real *w, const void *const *u, size_t n);
+#define ADD(name, packs, w_stride, u_stride) \
+    EVK_APART void name##_##packs(real *sums, const real *w, const void *const *u, size_t n) \
     { \
         add_to_tile(sums, packs, w, w_stride, u, u_stride, n); \
     }
-#define ADD_TILES(name, w_stride, u_stride) \
-    ADD_TILE(name##_whole, TILE, w_stride, u_stride) \
-    ADD_TILE(name##_half, TILE / 2, w_stride, u_stride) \
-    ADD_TILE(name##_one, 1, w_stride, u_stride) \
-    EVK_INLINE void name(pk(*sums)[TILE], size_t packs, const real *w, const void *const *u, size_t n) \
-    { \
-        (packs == TILE ? name##_whole : packs == 1 ? name##_one : name##_half)(sums, w, u, n); \
-    }
-ADD_TILES(add_spread_sources, EACH, ONE)
-ADD_TILES(add_packs, EACH, EACH)
-ADD_TILES(add_spread_weights, ONE, EACH)
-
-EVK_INLINE void add_sources_of_tile(pk (*sums)[TILE], size_t packs, const real *w, size_t w_stride,
-                                    const void *const *u, size_t u_stride, size_t n)
-{
-    if (w_stride == ONE)
-        add_spread_weights(sums, packs, w, u, n);
-    else if (u_stride == ONE)
-        add_spread_sources(sums, packs, w, u, n);
-    else
-        add_packs(sums, packs, w, u, n);
-}
+#if defined(__AVX512F__)
+#define ADD_EACH(name, w_stride, u_stride) \
+    ADD(name, 1, w_stride, u_stride) \
+    ADD(name, 2, w_stride, u_stride) \
+    ADD(name, 3, w_stride, u_stride) \
+    ADD(name, 4, w_stride, u_stride) \
+    ADD(name, 5, w_stride, u_stride) \
+    ADD(name, 6, w_stride, u_stride) \
+    static const add_fn name[TILE] = {name##_1, name##_2, name##_3, name##_4, name##_5, name##_6};
+#else
+#define ADD_EACH(name, w_stride, u_stride) \
+    ADD(name, 1, w_stride, u_stride) \
+    ADD(name, 2, w_stride, u_stride) \
+    ADD(name, 3, w_stride, u_stride) \
+    static const add_fn name[TILE] = {name##_1, name##_2, name##_3};
+#endif
+ADD_EACH(add_spread, EACH, ONE)
+ADD_EACH(add_packs, EACH, EACH)
 
 /* What the sums begin with. */
-EVK_INLINE void set_biases(const evk_network *net, pk (*sums)[TILE], size_t packs)
+EVK_INLINE void set_biases(const evk_network *net, real *sums, size_t packs)
 {
     for (size_t r = 0; r < packs; r++) {
-        sums[0][r] = pk_set1(0.0);
-        sums[1][r] = pk_set1((real)net->input_bias);
-        sums[2][r] = pk_set1((real)net->forget_bias);
-        sums[3][r] = pk_set1((real)net->output_bias);
+        pk_store(sum_of(sums, 0, r), pk_set1(0.0));
+        pk_store(sum_of(sums, 1, r), pk_set1((real)net->input_bias));
+        pk_store(sum_of(sums, 2, r), pk_set1((real)net->forget_bias));
+        pk_store(sum_of(sums, 3, r), pk_set1((real)net->output_bias));
     }
+}
+
+/* How many packs of those left the next tile has: tiles of like size, rather than a small one in the end. */
+EVK_INLINE size_t next_tile(size_t left)
+{
+    const size_t tiles = (left + TILE - 1) / TILE;
+    return (left + tiles - 1) / tiles;
 }
 
 /* Cell, or pack of cells, c of a tile of packs from `first` on, whose weights are w: the same operations as in `step`. */
-EVK_INLINE void step_tile(const evk_network *net, size_t c, const real *w, size_t w_stride, size_t x_stride,
-                          size_t phi_stride, const evk_steps *steps, size_t first, size_t packs)
+EVK_INLINE void step_tile(const evk_network *net, size_t c, const real *w, const add_fn *add_outputs,
+                          const evk_steps *steps, size_t first, size_t packs)
 {
-    pk sums[4][TILE], s[TILE], o[TILE];
+    real sums[4 * TILE * EVK_LANES];
+    pk s[TILE], o[TILE];
     if (steps->sums[0] == NULL) {
         set_biases(net, sums, packs);
-        add_sources_of_tile(sums, packs, w, w_stride, steps->x + first, x_stride, net->n_inputs);
+        add_spread[packs - 1](sums, w, steps->x + first, net->n_inputs);
     } else
-        for (size_t r = 0; r < packs; r++)
-            for (size_t gate = 0; gate < 4; gate++)
-                sums[gate][r] = pk_load((const real *)steps->sums[first + r] + (c * 4 + gate) * EVK_LANES);
-    add_sources_of_tile(sums, packs, w + net->n_inputs * 4 * w_stride, w_stride, steps->before + first, phi_stride,
-                        net->n_cells);
+        for (size_t gate = 0; gate < 4; gate++)
+            for (size_t r = 0; r < packs; r++)
+                pk_store(sum_of(sums, gate, r),
+                         pk_load((const real *)steps->sums[first + r] + (c * 4 + gate) * EVK_LANES));
+    add_outputs[packs - 1](sums, w + net->n_inputs * 4 * EVK_LANES, steps->before + first, net->n_cells);
     for (size_t r = 0; r < packs; r++) {
-        const pk_nets nets = {sums[0][r], sums[1][r], sums[2][r], sums[3][r]};
+        const pk_nets nets = {pk_load(sum_of(sums, 0, r)), pk_load(sum_of(sums, 1, r)), pk_load(sum_of(sums, 2, r)),
+                              pk_load(sum_of(sums, 3, r))};
         o[r] = open_gates(net, nets, (real *)steps->state[first + r] + c * EVK_LANES, &s[r]);
     }
     for (size_t r = 0; r < packs; r++)
         pk_store((real *)steps->phi[first + r] + c * EVK_LANES, output(net, o[r], s[r]));
 }
 
-EVK_INLINE void step_abreast(const evk_network *net, size_t n_packs, size_t w_stride, size_t x_stride,
-                             size_t phi_stride, const evk_steps *steps)
+EVK_INLINE void step_abreast(const evk_network *net, size_t n_packs, const add_fn *add_outputs, const evk_steps *steps)
 {
     const real *w = net->weights;
-    for (size_t c = 0; c < n_packs; c++, w += (net->n_inputs + net->n_cells) * 4 * w_stride) {
-        size_t first = 0;
-        for (; first + TILE <= steps->n; first += TILE)
-            step_tile(net, c, w, w_stride, x_stride, phi_stride, steps, first, TILE);
-        for (; first + TILE / 2 <= steps->n; first += TILE / 2)
-            step_tile(net, c, w, w_stride, x_stride, phi_stride, steps, first, TILE / 2);
-        for (; first < steps->n; first++)
-            step_tile(net, c, w, w_stride, x_stride, phi_stride, steps, first, 1);
-    }
+    for (size_t c = 0; c < n_packs; c++, w += (net->n_inputs + net->n_cells) * 4 * EVK_LANES)
+        for (size_t first = 0, packs; first < steps->n; first += packs) {
+            packs = next_tile(steps->n - first);
+            step_tile(net, c, w, add_outputs, steps, first, packs);
+        }
 }
 
 void EVK_LSTM(lstm_networks_abreast)(const evk_network *net, const evk_steps *steps)
 {
-    step_abreast(net, net->n_cells, EACH, ONE, EACH, steps);
-}
-
-void EVK_LSTM(lstm_sequences_abreast)(const evk_network *net, const evk_steps *steps)
-{
-    step_abreast(net, net->n_cells, ONE, EACH, EACH, steps);
+    step_abreast(net, net->n_cells, add_packs, steps);
 }
 
 void EVK_LSTM(lstm_cells_abreast)(const evk_network *net, const evk_steps *steps)
 {
-    step_abreast(net, (net->n_cells + EVK_LANES - 1) / EVK_LANES, EACH, ONE, ONE, steps);
-}
-
-/* sums[row][..] of a pack of a tile of rows, whose weights are w */
-EVK_INLINE void add_inputs(const evk_network *net, size_t n_packs, const real *w, const real *x, size_t rows,
-                           real *sums)
-{
-    pk tile[4][TILE];
-    const void *u[TILE];
-    for (size_t r = 0; r < rows; r++)
-        u[r] = x + r * net->n_inputs;
-    set_biases(net, tile, rows);
-    add_sources_of_tile(tile, rows, w, EACH, u, ONE, net->n_inputs);
-    for (size_t r = 0; r < rows; r++)
-        for (size_t gate = 0; gate < 4; gate++)
-            pk_store(sums + (r * n_packs * 4 + gate) * EVK_LANES, tile[gate][r]);
+    step_abreast(net, (net->n_cells + EVK_LANES - 1) / EVK_LANES, add_spread, steps);
 }
 
 /* sums[row][pack][gate][L]: the biases and the external inputs of n rows x[row][input], where lanes are networks or cells. */
 void EVK_LSTM(lstm_inputs)(const evk_network *net, size_t n_packs, const real *x, size_t n, real *sums)
 {
     const real *w = net->weights;
-    const size_t n_inputs = net->n_inputs;
-    for (size_t c = 0; c < n_packs; c++, w += (n_inputs + net->n_cells) * 4 * EVK_LANES) {
-        size_t t = 0;
-        for (; t + TILE <= n; t += TILE)
-            add_inputs(net, n_packs, w, x + t * n_inputs, TILE, sums + (t * n_packs + c) * 4 * EVK_LANES);
-        for (; t < n; t++)
-            add_inputs(net, n_packs, w, x + t * n_inputs, 1, sums + (t * n_packs + c) * 4 * EVK_LANES);
-    }
+    for (size_t c = 0; c < n_packs; c++, w += (net->n_inputs + net->n_cells) * 4 * EVK_LANES)
+        for (size_t first = 0, rows; first < n; first += rows) {
+            real tile[4 * TILE * EVK_LANES];
+            const void *u[TILE];
+            rows = next_tile(n - first);
+            for (size_t r = 0; r < rows; r++)
+                u[r] = x + (first + r) * net->n_inputs;
+            set_biases(net, tile, rows);
+            add_spread[rows - 1](tile, w, u, net->n_inputs);
+            for (size_t r = 0; r < rows; r++)
+                for (size_t gate = 0; gate < 4; gate++)
+                    pk_store(sums + (((first + r) * n_packs + c) * 4 + gate) * EVK_LANES,
+                             pk_load(sum_of(tile, gate, r)));
+        }
 }

@@ -188,7 +188,7 @@ typedef void (*steps_abreast)(const evk_network *net, const evk_steps *steps);
 
 /* Any number of packs side by side: each has the bits that it has alone, with its inputs added up before or not. */
 static void check_side_by_side(const evk_functions *functions, const evk_network *net, size_t n_packs, size_t n_x,
-                               one_step alone, steps_abreast abreast, int are_inputs_shared)
+                               one_step alone, steps_abreast abreast)
 {
     const size_t width = n_packs * LANES;
     real *x = new_reals(EVK_ABREAST * n_x), *before = new_reals(EVK_ABREAST * width);
@@ -202,7 +202,7 @@ static void check_side_by_side(const evk_functions *functions, const evk_network
         before[k] = (real)uniform(&seed, -1.0, 1.0);
         start[k] = (real)uniform(&seed, -2.0, 2.0);
     }
-    for (int added = 0; added <= are_inputs_shared; added++)
+    for (int added = 0; added <= 1; added++)
         for (size_t n = 1; n <= EVK_ABREAST; n++) {
             evk_steps steps = {.n = n};
             memcpy(state, start, n * width * sizeof(real));
@@ -243,11 +243,9 @@ static void check_abreast(evk_network net)
     const evk_functions *functions;
     for (size_t k = 0; (functions = next_supported(&k)) != NULL;) {
         check_side_by_side(functions, &net, net.n_cells, net.n_inputs, functions->FUNCTION(lstm_networks),
-                           functions->FUNCTION(lstm_networks_abreast), 1);
-        check_side_by_side(functions, &net, net.n_cells, net.n_inputs * LANES, functions->FUNCTION(lstm_sequences),
-                           functions->FUNCTION(lstm_sequences_abreast), 0);
+                           functions->FUNCTION(lstm_networks_abreast));
         check_side_by_side(functions, &net, n_packs, net.n_inputs, functions->FUNCTION(lstm_cells),
-                           functions->FUNCTION(lstm_cells_abreast), 1);
+                           functions->FUNCTION(lstm_cells_abreast));
     }
     free(weights);
 }

@@ -1,5 +1,9 @@
 from libc.stdint cimport int32_t, int64_t, uint8_t
 
+ctypedef fused real:
+    double
+    float
+
 cdef extern from "pack.h":
     cpdef enum:
         LANES "EVK_LANES_DOUBLE"
@@ -15,6 +19,17 @@ cdef extern from "dispatch.h" nogil:
         int32_t cell
         double input_bias, forget_bias, output_bias
         const void *weights
+
+    cdef enum:
+        EVK_ABREAST
+
+    ctypedef struct evk_steps:
+        size_t n
+        const void *x[EVK_ABREAST]
+        const void *sums[EVK_ABREAST]
+        const void *before[EVK_ABREAST]
+        void *state[EVK_ABREAST]
+        void *phi[EVK_ABREAST]
 
     ctypedef struct evk_kernel:
         int32_t kind, degree
@@ -124,6 +139,10 @@ cdef extern from "dispatch.h" nogil:
                                double *phi) noexcept nogil
         void (*lstm_cells)(const evk_network *net, const double *x, const double *phi_before, double *state,
                            double *phi) noexcept nogil
+        void (*lstm_networks_abreast)(const evk_network *net, const evk_steps *steps) noexcept nogil
+        void (*lstm_cells_abreast)(const evk_network *net, const evk_steps *steps) noexcept nogil
+        void (*lstm_inputs)(const evk_network *net, size_t n_packs, const double *x, size_t n,
+                            double *sums) noexcept nogil
         void (*logistic_single)(const float *x, size_t n, float *y) noexcept nogil
         void (*tanh_single)(const float *x, size_t n, float *y) noexcept nogil
         void (*lstm_networks_single)(const evk_network *net, const float *x, const float *phi_before, float *state,
@@ -132,6 +151,10 @@ cdef extern from "dispatch.h" nogil:
                                       float *phi) noexcept nogil
         void (*lstm_cells_single)(const evk_network *net, const float *x, const float *phi_before, float *state,
                                   float *phi) noexcept nogil
+        void (*lstm_networks_abreast_single)(const evk_network *net, const evk_steps *steps) noexcept nogil
+        void (*lstm_cells_abreast_single)(const evk_network *net, const evk_steps *steps) noexcept nogil
+        void (*lstm_inputs_single)(const evk_network *net, size_t n_packs, const float *x, size_t n,
+                                   float *sums) noexcept nogil
         void (*gram_row)(const evk_kernel *kernel, const evk_columns *x, size_t begin, size_t end, const double *z,
                          size_t z_stride, double *row) noexcept nogil
         void (*gram_of_distances)(const double *distances, size_t n, size_t ld, double gamma,

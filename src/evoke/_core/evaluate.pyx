@@ -18,17 +18,6 @@ cdef enum:
     COSTLY = 1000000  # kernel values per network that take milliseconds
 
 
-cdef void gather(const Points *points, const double *phi, size_t n_cells, size_t lane, double *columns) noexcept nogil:
-    """phi[row][cell][lane] -> columns[cell][point], zero after the last point."""
-    cdef size_t h, p
-    for p in range(points.n):
-        for h in range(n_cells):
-            columns[h * points.ld + p] = phi[(<size_t>points.rows[p] * n_cells + h) * LANES + lane]
-    for h in range(n_cells):
-        for p in range(points.n, points.ld):
-            columns[h * points.ld + p] = 0.0
-
-
 cdef int check_stretches(const int64_t[:, ::1] stretches, const Segments *segments, Py_ssize_t n_rows,
                          size_t n_points) except -1:
     """That free runs continue from segments that keep their state, and have as many steps as there are points."""
@@ -92,7 +81,6 @@ def evaluate(Network networks not None, segments not None, train not None, valid
         raise ValueError(f"validation has {validation.targets.shape[0]} outputs, but train has {n_outputs}")
     cdef Segments paths = make_segments(table, x.shape[0])
     cdef Block block = Block(networks, x.shape[0], paths.n_slots)
-    cdef double *phi = <double *>block.phi
 
     cdef size_t train_ld = trainer.train.ld, sv_ld = whole_packs(trainer.n_support())
     cdef double[::1] columns = aligned(LANES * n_cells * train_ld)
@@ -124,7 +112,7 @@ def evaluate(Network networks not None, segments not None, train not None, valid
                 if costly:
                     with gil:
                         PyErr_CheckSignals()
-                gather(&trainer.train, phi, n_cells, lane, &columns[lane * n_cells * train_ld])
+                block.gather(trainer.train.rows, trainer.train.n, train_ld, lane, &columns[lane * n_cells * train_ld])
                 if differ:
                     trainer.adopt(parameters[first + lane, 0], parameters[first + lane, 1])
                 fitted[lane].failed = not trainer.fit(&columns[lane * n_cells * train_ld],
@@ -138,7 +126,7 @@ def evaluate(Network networks not None, segments not None, train not None, valid
                 out[first + lane, 0] = error(&loss, loss.objective, &trainer.train, &decisions[0])
                 out[first + lane, 2] = error(&loss, 0, &trainer.train, &decisions[0])
                 if not runs_free and not fitted[lane].failed:
-                    gather(&held_out, phi, n_cells, lane, &validation_columns[0])
+                    block.gather(held_out.rows, held_out.n, held_out.ld, lane, &validation_columns[0])
                     functions.decide_columns(&fitted[lane].machine, &validation_points, &row[0],
                                              &validation_decisions[lane * n_outputs * held_out.ld], &trainer.poll)
         if blocks.stopped():
@@ -196,7 +184,6 @@ def evaluate_left_out(Network networks not None, segments not None, points not N
     )
     cdef Segments paths = make_segments(table, x.shape[0])
     cdef Block block = Block(networks, x.shape[0], paths.n_slots)
-    cdef double *phi = <double *>block.phi
     cdef double[::1] columns = aligned(n_cells * rows.ld)
     cdef Blocks waiting = Blocks(genomes.shape[0], queue)
     grid.poll.data = waiting.stop
@@ -206,7 +193,7 @@ def evaluate_left_out(Network networks not None, segments not None, points not N
             block.run(&x[0, 0], &paths)
             for lane in range(waiting.n):
                 check_signals()
-                gather(&rows, phi, n_cells, lane, &columns[0])
+                block.gather(rows.rows, rows.n, rows.ld, lane, &columns[0])
                 grid.search(&columns[0], False)
                 if not waiting.put_left_out(lane, grid.best.error, grid.best.wrong):
                     break

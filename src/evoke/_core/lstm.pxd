@@ -1,10 +1,7 @@
 from libc.stdint cimport int64_t
 
-from evoke._core.dispatch cimport evk_network
-
-ctypedef fused real:
-    double
-    float
+from evoke._core.abreast cimport Abreast, Reader
+from evoke._core.dispatch cimport evk_network, real
 
 cdef struct Segments:
     # Segments of rows through which the state flows. One starts from zero (parent -1) or from the end of an earlier,
@@ -32,18 +29,23 @@ cdef real *step_cells(const evk_network *net, const real *x, int64_t t, real *st
 
 cdef class Block:
     cdef evk_network net
-    cdef size_t n_networks, lanes, width, packed, size
+    cdef size_t n_networks, lanes, width, packed, size, row_stride, cell_stride, network_stride
     cdef bint lanes_are_cells, finite
+    cdef Abreast abreast  # None for small networks
     cdef unsigned char[::1] memory
     # parts of the memory: doubles or floats
     cdef void *weights
     cdef void *zeros
-    cdef void *state_alone  # of `run_alone`
     cdef void *states
     cdef void *phi
     cdef void load(self, const real *genomes, size_t n_networks) noexcept nogil
     cdef evk_network network_alone(self, size_t lane) noexcept nogil
     cdef int run(self, const real *x, const Segments *segments) except -1 nogil
     cdef int run_together(self, const real *x, const Segments *segments) except -1 nogil
-    cdef int run_alone(self, const real *x, const Segments *segments, size_t lane) except -1 nogil
+    cdef int run_abreast(self, const real *x, const Segments *segments, const evk_network *net,
+                         size_t lane) except -1 nogil
+    cdef void continue_from(self, const Segments *segments, int64_t k, size_t lane, real *state,
+                            real *phi) noexcept nogil
+    cdef void end(self, const Segments *segments, size_t lane, const Reader *reader, const real *state) noexcept nogil
+    cdef void gather(self, const int64_t *rows, size_t n, size_t ld, size_t network, double *columns) noexcept nogil
     cdef void fetch(self, const Segments *segments, int64_t k, size_t lane, real *state) noexcept nogil

@@ -7,6 +7,7 @@ from libc.string cimport memcpy, memset
 
 import numpy as np
 
+from evoke._core.abreast cimport Abreast, Reader, is_wide
 from evoke._core.dispatch cimport LANES, LANES_SINGLE, PACK_BYTES, aligned, evk_network, functions, whole_packs
 from evoke._validation.errors import refusal
 from evoke._validation.parameters import check_choice, check_gate_bias
@@ -14,6 +15,7 @@ from evoke._validation.parameters import check_choice, check_gate_bias
 cdef enum:
     STEPS_BETWEEN_SIGNALS = 32768
     ROWS_BETWEEN_SIGNALS = 4096
+    WIDE_STEPS_BETWEEN_SIGNALS = 256  # of sequences side by side
     LARGEST_BLOCK = 786432  # bytes of the weights of a block: beyond it one network at a time is faster
 
 CELLS = ("lstm", "evolino")
@@ -239,18 +241,33 @@ def end_to_end(list X not None, Py_ssize_t n_inputs, dtype):
     return (rows, offsets) if finite(rows) else None
 
 
+cdef void take(const real *phi, size_t row_stride, size_t cell_stride, const int64_t *rows, size_t n, size_t ld,
+               size_t n_cells, double *columns) noexcept nogil:
+    cdef size_t h, p
+    cdef const real *row
+    for p in range(n):
+        row = phi + <size_t>rows[p] * row_stride
+        for h in range(n_cells):
+            columns[h * ld + p] = row[h * cell_stride]
+    for h in range(n_cells):
+        for p in range(n, ld):
+            columns[h * ld + p] = 0.0
+
+
 cdef int check_signals() except -1 with gil:
     PyErr_CheckSignals()
     return 0
 
 
 cdef class Block:
-    """As many networks as a pack has lanes, their states where segments end, and activations phi[row][cell][lane].
+    """As many networks as a pack has lanes, their states where segments end, and activations of all rows.
 
-    Lanes are networks as long as the weights of all of them stay in the cache between the steps. Those of larger
-    networks would come from memory at every step, so each reads all rows by itself, and lanes are cells."""
+    Lanes are networks as long as the weights of all of them stay in the cache between the steps, and activations are
+    phi[row][cell][lane]. Those of larger networks would come from memory at every step, so each reads all rows by
+    itself: lanes are cells, and activations phi[network][row][cell]."""
 
-    def __cinit__(self, Network network not None, Py_ssize_t n_rows, Py_ssize_t n_slots):
+    def __cinit__(self, Network network not None, Py_ssize_t n_rows, Py_ssize_t n_slots, bint into_result=False):
+        """into_result: activations of networks that read by themselves go to where the caller has `phi` point."""
         dtype = network.array.dtype
         cdef size_t bytes = dtype.itemsize
         self.net = network.c
@@ -261,15 +278,22 @@ cdef class Block:
         self.size = weights_size(&self.net, self.lanes)
         self.lanes_are_cells = self.lanes * self.size * bytes > LARGEST_BLOCK
         cdef size_t after = 0
-        sizes = (self.lanes * self.size, self.packed * self.lanes, 3 * self.packed, (1 + n_slots) * self.width,
-                 n_rows * self.width)
+        n_kept = 0 if into_result and self.lanes_are_cells else n_rows
+        sizes = (self.lanes * self.size, self.packed * self.lanes, (1 + n_slots) * self.width, n_kept * self.width)
+        # of many networks with few inputs, all sources are at hand
+        self.abreast = Abreast(self.net.n_inputs, self.packed // self.lanes if self.lanes_are_cells else n_cells,
+                               self.lanes_are_cells) if is_wide(&self.net) else None
         self.memory = aligned(sum(sizes) + len(sizes) * self.lanes, dtype).view(np.uint8)
-        cdef void *part[5]
-        for k in range(5):
+        cdef void *part[4]
+        for k in range(4):
             part[k] = &self.memory[after]
             after += whole_packs(sizes[k], self.lanes) * bytes
-        self.weights, self.zeros, self.state_alone, self.states, self.phi = part[0], part[1], part[2], part[3], part[4]
+        self.weights, self.zeros, self.states, self.phi = part[0], part[1], part[2], part[3]
         self.net.weights = self.weights
+        if self.lanes_are_cells:
+            self.row_stride, self.cell_stride, self.network_stride = n_cells, 1, n_rows * n_cells
+        else:
+            self.row_stride, self.cell_stride, self.network_stride = self.width, self.lanes, 1
         memset(self.zeros, 0, sizes[1] * bytes)
 
     cdef void load(self, const real *genomes, size_t n_networks) noexcept nogil:
@@ -293,9 +317,13 @@ cdef class Block:
         cdef size_t lane
         self.finite = True
         if not self.lanes_are_cells:
+            if is_wide(&self.net):
+                return self.run_abreast(x, segments, &self.net, 0)
             return self.run_together(x, segments)
+        cdef evk_network net
         for lane in range(self.n_networks):
-            self.run_alone(x, segments, lane)
+            net = self.network_alone(lane)
+            self.run_abreast(x, segments, &net, lane)
         return 0
 
     cdef int run_together(self, const real *x, const Segments *segments) except -1 nogil:
@@ -324,34 +352,64 @@ cdef class Block:
             self.finite = self.finite and all_finite(state, self.width)
         return 0
 
-    cdef int run_alone(self, const real *x, const Segments *segments, size_t lane) except -1 nogil:
-        cdef evk_network net = self.network_alone(lane)
-        cdef real *states = <real *>self.states + self.width
-        cdef real *phi = <real *>self.phi
-        cdef real *state = <real *>self.state_alone
-        cdef real *now
-        cdef size_t k
-        cdef int64_t row
-        for k in range(segments.n):
-            if segments.parent[k] < 0:
-                memset(state, 0, 3 * self.packed * sizeof(real))
-            else:
-                self.fetch(segments, segments.parent[k], lane, state)
-            for row in range(segments.begin[k], segments.end[k]):
-                now = step_cells(&net, x + <size_t>row * net.n_inputs, row - segments.begin[k], state)
-                put_lane(now, net.n_cells, phi + row * <int64_t>self.width, lane)
-                if (row + 1) % ROWS_BETWEEN_SIGNALS == 0:
-                    check_signals()
-            put_lane(state, self.net.n_cells, states + segments.slot[k] * <int64_t>self.width, lane)
-            self.finite = self.finite and all_finite(state, self.net.n_cells)
-        return 0
+    cdef int run_abreast(self, const real *x, const Segments *segments, const evk_network *net,
+                         size_t lane) except -1 nogil:
+        """Several segments side by side, by all networks or by the one of this lane."""
+        cdef Reader *reader
+        cdef real *phi = <real *>self.phi + lane * self.network_stride
+        cdef size_t k, waiting = 0
+        cdef int64_t n_steps = 0
+        self.abreast.begin(segments.n)
+        while True:
+            while waiting < segments.n and self.abreast.has_room() and not self.abreast.holds(segments.parent[waiting]):
+                reader = self.abreast.add(segments.begin[waiting], segments.end[waiting], waiting)
+                self.continue_from(segments, segments.parent[waiting], lane, <real *>reader.state, <real *>reader.now)
+                waiting += 1
+            if self.abreast.n == 0:
+                return 0
+            self.abreast.step(net, x)
+            k = self.abreast.n
+            while k > 0:
+                k -= 1
+                reader = &self.abreast.readers[k]
+                memcpy(phi + (reader.row - 1) * <int64_t>self.row_stride, reader.now, self.row_stride * sizeof(real))
+                if reader.row == reader.end:
+                    self.end(segments, lane, reader, <const real *>reader.state)
+                    self.abreast.remove(k)
+            n_steps += 1
+            if n_steps % WIDE_STEPS_BETWEEN_SIGNALS == 0:
+                check_signals()
+
+    cdef void continue_from(self, const Segments *segments, int64_t k, size_t lane, real *state,
+                            real *phi) noexcept nogil:
+        """Where all networks, or the one of this lane, are at the end of segment k; -1: zero, as they are given."""
+        if k < 0:
+            return
+        cdef const real *states = <const real *>self.states + (1 + segments.slot[k]) * <int64_t>self.width
+        cdef const real *last = <const real *>self.phi + (segments.end[k] - 1) * <int64_t>self.row_stride
+        memcpy(state, states + lane * self.net.n_cells, self.row_stride * sizeof(real))
+        memcpy(phi, last + lane * self.network_stride, self.row_stride * sizeof(real))
+
+    cdef void end(self, const Segments *segments, size_t lane, const Reader *reader, const real *state) noexcept nogil:
+        """A segment has been read: its state is kept where it is needed."""
+        cdef int64_t slot = segments.slot[reader.name]
+        cdef real *kept = <real *>self.states + (1 + slot) * <int64_t>self.width
+        if slot >= 0:
+            memcpy(kept + lane * self.net.n_cells, state, self.row_stride * sizeof(real))
+        self.finite = self.finite and all_finite(state, self.row_stride)
+
+    cdef void gather(self, const int64_t *rows, size_t n, size_t ld, size_t network, double *columns) noexcept nogil:
+        """Activations of one network in so many rows: columns[cell][ld], zero after the last row."""
+        if self.lanes == LANES:
+            take(<const double *>self.phi + network * self.network_stride, self.row_stride, self.cell_stride, rows, n, ld,
+                 self.net.n_cells, columns)
+        else:
+            take(<const float *>self.phi + network * self.network_stride, self.row_stride, self.cell_stride, rows, n, ld,
+                 self.net.n_cells, columns)
 
     cdef void fetch(self, const Segments *segments, int64_t k, size_t lane, real *state) noexcept nogil:
-        """Where one network is at the end of segment k, as `step_cells` continues from it."""
-        get_lane(<const real *>self.states + (1 + segments.slot[k]) * <int64_t>self.width, lane, self.net.n_cells,
-                 state)
-        get_lane(<const real *>self.phi + (segments.end[k] - 1) * <int64_t>self.width, lane, self.net.n_cells,
-                 state + 2 * self.packed)
+        """Where one network is at the end of segment k, as `step_cells` continues from it; lanes are cells."""
+        self.continue_from(segments, k, lane, state, state + 2 * self.packed)
 
 
 cdef _population(Network networks, const real[:, :, ::1] genomes, const real[:, ::1] x, const Segments *segments,
@@ -362,16 +420,18 @@ cdef _population(Network networks, const real[:, :, ::1] genomes, const real[:, 
     if result.size == 0:
         return result
     cdef real[:, :, ::1] out = result
-    cdef Block block = Block(networks, n_rows, segments.n_slots)
-    cdef const real *phi = <const real *>block.phi
+    cdef Block block = Block(networks, n_rows, segments.n_slots, True)
     cdef Py_ssize_t first, here
     for first in range(0, n_networks, block.lanes):
         PyErr_CheckSignals()
         here = min(<Py_ssize_t>block.lanes, n_networks - first)
         with nogil:
             block.load(&genomes[first, 0, 0], here)
+            if block.lanes_are_cells:
+                block.phi = &out[first, 0, 0]
             block.run(&x[0, 0], segments)
-            unpack_networks(phi, n_rows * n_cells, here, &out[first, 0, 0])
+            if not block.lanes_are_cells:
+                unpack_networks(<const real *>block.phi, n_rows * n_cells, here, &out[first, 0, 0])
         if refuse_overflow and not block.finite:
             raise OverflowError
     return result
