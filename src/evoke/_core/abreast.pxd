@@ -30,3 +30,4 @@ cdef class Abreast:
     cdef void step(self, const evk_network *net, const real *x) noexcept nogil
 
 cdef bint is_wide(const evk_network *net) noexcept nogil
+cdef size_t sources_each_step(const evk_network *net) noexcept nogil

@@ -17,6 +17,11 @@ cdef bint is_wide(const evk_network *net) noexcept nogil:
     return net.n_inputs + net.n_cells > NARROW
 
 
+cdef size_t sources_each_step(const evk_network *net) noexcept nogil:
+    """Sources of a cell whose weights every step takes; the others' are taken once for many rows."""
+    return net.n_cells if net.n_inputs >= MANY_INPUTS else net.n_inputs + net.n_cells
+
+
 cdef void add_up(const evk_network *net, size_t n_packs, const real *x, size_t n, real *sums) noexcept nogil:
     if real is double:
         functions.lstm_inputs(net, n_packs, x, n, sums)

@@ -30,7 +30,7 @@ cdef real *step_cells(const evk_network *net, const real *x, int64_t t, real *st
 cdef class Block:
     cdef evk_network net
     cdef size_t n_networks, lanes, width, packed, size, row_stride, cell_stride, network_stride
-    cdef bint lanes_are_cells, finite
+    cdef bint lanes_are_cells, is_wide, finite
     cdef Abreast abreast  # None for small networks
     cdef unsigned char[::1] memory
     # parts of the memory: doubles or floats

@@ -7,7 +7,7 @@ from libc.string cimport memcpy, memset
 
 import numpy as np
 
-from evoke._core.abreast cimport Abreast, Reader, is_wide
+from evoke._core.abreast cimport Abreast, Reader, is_wide, sources_each_step
 from evoke._core.dispatch cimport LANES, LANES_SINGLE, PACK_BYTES, aligned, evk_network, functions, whole_packs
 from evoke._validation.errors import refusal
 from evoke._validation.parameters import check_choice, check_gate_bias
@@ -16,7 +16,7 @@ cdef enum:
     STEPS_BETWEEN_SIGNALS = 32768
     ROWS_BETWEEN_SIGNALS = 4096
     WIDE_STEPS_BETWEEN_SIGNALS = 256  # of sequences side by side
-    LARGEST_BLOCK = 786432  # bytes of the weights of a block: beyond it one network at a time is faster
+    LARGEST_BLOCK = 786432  # bytes of the weights of a block that a step takes: beyond it one network at a time is faster
 
 CELLS = ("lstm", "evolino")
 
@@ -100,31 +100,36 @@ cdef size_t weights_size(const evk_network *net, size_t lanes=LANES) noexcept no
     return whole_packs(net.n_cells, lanes) * (net.n_inputs + net.n_cells) * 4
 
 
-cdef void pack(const evk_network *net, const real *genome, size_t cells_per_pack, size_t n_lanes, size_t lane,
+cdef void pack(const evk_network *net, const real *first, size_t stride, size_t filled, size_t n_lanes,
                real *weights) noexcept nogil:
-    """genome[cell][gate][source] -> weights[pack of cells][source][gate][n_lanes], from this lane on."""
-    cdef size_t sources = net.n_inputs + net.n_cells, cell, gate, source
-    cdef real *first
-    for cell in range(net.n_cells):
-        first = weights + cell // cells_per_pack * sources * 4 * n_lanes + lane + cell % cells_per_pack
+    """Cells first[lane * stride][gate][source] -> weights[source][gate][n_lanes], as many lanes as are filled."""
+    cdef size_t sources = net.n_inputs + net.n_cells, source, gate, lane
+    for source in range(sources):
         for gate in range(4):
-            for source in range(sources):
-                first[(source * 4 + gate) * n_lanes] = genome[0]
-                genome += 1
+            for lane in range(filled):
+                weights[lane] = first[lane * stride + gate * sources + source]
+            weights += n_lanes
 
 
 cdef void pack_networks(const evk_network *net, const real *genomes, size_t n_networks, real *weights) noexcept nogil:
     """For lanes that are networks; idle ones repeat the last."""
-    cdef size_t size = net.n_cells * 4 * (net.n_inputs + net.n_cells), lane, lanes = PACK_BYTES // sizeof(real)
-    for lane in range(lanes):
-        pack(net, genomes + min(lane, n_networks - 1) * size, 1, lanes, lane, weights)
+    cdef size_t a_cell = 4 * (net.n_inputs + net.n_cells), size = net.n_cells * a_cell, cell, k, lane
+    cdef size_t lanes = PACK_BYTES // sizeof(real)
+    for cell in range(net.n_cells):
+        pack(net, genomes + cell * a_cell, size, n_networks, lanes, weights + cell * a_cell * lanes)
+    if n_networks < lanes:
+        for k in range(size):
+            for lane in range(n_networks, lanes):
+                weights[k * lanes + lane] = weights[k * lanes + n_networks - 1]
 
 
 cdef void pack_cells(const evk_network *net, const real *genome, real *weights) noexcept nogil:
     """For lanes that are cells; the last pack's idle lanes have weights of zero."""
-    cdef size_t lanes = PACK_BYTES // sizeof(real)
+    cdef size_t a_cell = 4 * (net.n_inputs + net.n_cells), cell = 0, lanes = PACK_BYTES // sizeof(real)
     memset(weights, 0, weights_size(net, lanes) * sizeof(real))
-    pack(net, genome, lanes, lanes, 0, weights)
+    while cell < net.n_cells:
+        pack(net, genome + cell * a_cell, a_cell, min(lanes, net.n_cells - cell), lanes, weights + cell * a_cell)
+        cell += lanes
 
 
 cdef void step_networks(const evk_network *net, const real *x, const real *before, real *state,
@@ -276,13 +281,15 @@ cdef class Block:
         self.width = n_cells * self.lanes
         self.packed = whole_packs(n_cells, self.lanes)
         self.size = weights_size(&self.net, self.lanes)
-        self.lanes_are_cells = self.lanes * self.size * bytes > LARGEST_BLOCK
+        cdef size_t at_hand = n_cells * 4 * sources_each_step(&self.net) * PACK_BYTES
+        self.lanes_are_cells = at_hand > LARGEST_BLOCK
         cdef size_t after = 0
         n_kept = 0 if into_result and self.lanes_are_cells else n_rows
         sizes = (self.lanes * self.size, self.packed * self.lanes, (1 + n_slots) * self.width, n_kept * self.width)
-        # of many networks with few inputs, all sources are at hand
-        self.abreast = Abreast(self.net.n_inputs, self.packed // self.lanes if self.lanes_are_cells else n_cells,
-                               self.lanes_are_cells) if is_wide(&self.net) else None
+        self.is_wide = is_wide(&self.net)
+        if self.is_wide:
+            self.abreast = Abreast(self.net.n_inputs, self.packed // self.lanes if self.lanes_are_cells else n_cells,
+                                   self.lanes_are_cells)
         self.memory = aligned(sum(sizes) + len(sizes) * self.lanes, dtype).view(np.uint8)
         cdef void *part[4]
         for k in range(4):
@@ -317,7 +324,7 @@ cdef class Block:
         cdef size_t lane
         self.finite = True
         if not self.lanes_are_cells:
-            if is_wide(&self.net):
+            if self.is_wide:
                 return self.run_abreast(x, segments, &self.net, 0)
             return self.run_together(x, segments)
         cdef evk_network net
@@ -564,7 +571,8 @@ cdef _sequences(Network network, const real[:, ::1] genome, const real[:, ::1] x
     cdef int64_t t, stop
     cdef bint together
     pack_cells(&by_cells, &genome[0, 0], &packs_of_cells[0])
-    pack(&by_sequences, &genome[0, 0], 1, 1, 0, &plain[0])
+    for h in range(n_cells):
+        pack(&by_sequences, &genome[h, 0], 0, 1, 1, &plain[h * genome.shape[1]])
     by_cells.weights, by_sequences.weights = &packs_of_cells[0], &plain[0]
     batch.inputs, batch.memory, batch.last = &inputs[0], &memory[0], &last[0]
     for block in range(0, n_sequences, lanes):

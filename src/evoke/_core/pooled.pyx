@@ -5,8 +5,10 @@ from libc.string cimport memcpy, memset
 
 import numpy as np
 
+from evoke._core.abreast cimport Reader
 from evoke._core.blocks cimport Blocks
 from evoke._core.dispatch cimport (
+    EVK_ABREAST,
     EVK_CHANGE,
     EVK_LAST,
     EVK_MAX,
@@ -24,11 +26,12 @@ from evoke._core.dispatch cimport (
     whole_packs,
 )
 from evoke._core.loo cimport Grid
-from evoke._core.lstm cimport Block, Network, check_offsets, check_signals, step_cells, step_networks
+from evoke._core.lstm cimport Block, Network, check_offsets, check_signals, step_networks
 from evoke._validation.parameters import check_choice
 
 cdef enum:
     STEPS_BETWEEN_SIGNALS = 16384
+    WIDE_STEPS_BETWEEN_SIGNALS = 256  # of sequences side by side
 
 # Columns of a pool for each statistic that users know by name.
 STATISTICS = {
@@ -46,83 +49,111 @@ cdef class Pooler:
     """Reads sequences by as many networks as a pack has lanes, and keeps the statistics of their activations."""
 
     cdef Block block
-    cdef evk_pool pool
-    cdef size_t n_features
+    cdef evk_pool[EVK_ABREAST] pools  # of the sequences that are read side by side
+    cdef size_t n_features, width
     cdef int64_t washout
+    cdef const int64_t[::1] offsets, order
     cdef int64_t[::1] columns_of
     cdef double[::1] values, memory
 
-    def __cinit__(self, Network networks not None, pool not None, int64_t washout):
+    def __cinit__(self, Network networks not None, const int64_t[::1] offsets not None, pool not None, int64_t washout):
+        cdef size_t k
         for name in pool:
             check_choice("pool", name, tuple(STATISTICS))
-        self.washout = washout
+        self.washout, self.offsets = washout, offsets
+        # the longest first: in the end many are still read side by side
+        self.order = np.argsort(-np.diff(offsets), kind="stable").astype(np.int64)
         self.block = Block(networks, 0, 0)
         self.columns_of = np.array([k for name in pool for k in STATISTICS[name]], dtype=np.int64)
         self.n_features = len(self.columns_of) * self.block.net.n_cells
-        self.pool.width = self.block.packed if self.block.lanes_are_cells else self.block.width
-        self.values = aligned(EVK_STATISTICS * self.pool.width)
-        self.pool.values = &self.values[0]
+        self.width = self.block.packed if self.block.lanes_are_cells else self.block.width
+        self.values = aligned((EVK_ABREAST if self.block.is_wide else 1) * EVK_STATISTICS * self.width)
+        for k in range(EVK_ABREAST if self.block.is_wide else 1):
+            self.pools[k].width, self.pools[k].values = self.width, &self.values[k * EVK_STATISTICS * self.width]
         self.memory = aligned(3 * self.block.width)
 
-    cdef int read(self, const double *x, const int64_t[::1] offsets, double *columns, size_t ld) except -1 nogil:
+    cdef int read(self, const double *x, double *columns, size_t ld) except -1 nogil:
         """columns[lane][feature][ld]: the features of all sequences, for each network that the block has loaded."""
-        cdef size_t lane, h, f, n_cells = self.block.net.n_cells, part = self.n_features * ld
-        cdef Py_ssize_t s, n = offsets.shape[0] - 1
-        cdef double *values
+        cdef Py_ssize_t s, n = self.offsets.shape[0] - 1
+        cdef size_t lane
+        cdef evk_network net
         if self.block.lanes_are_cells:
             for lane in range(self.block.n_networks):
-                for s in range(n):
-                    self.read_alone(x + <size_t>offsets[s] * self.block.net.n_inputs, offsets[s + 1] - offsets[s], lane)
-                    for f in range(<size_t>self.columns_of.shape[0]):
-                        values = self.pool.values + <size_t>self.columns_of[f] * self.pool.width
-                        for h in range(n_cells):
-                            columns[lane * part + (f * n_cells + h) * ld + <size_t>s] = values[h]
-            return 0
-        for s in range(n):
-            self.read_together(x + <size_t>offsets[s] * self.block.net.n_inputs, offsets[s + 1] - offsets[s])
-            for f in range(<size_t>self.columns_of.shape[0]):
-                values = self.pool.values + <size_t>self.columns_of[f] * self.pool.width
-                for h in range(n_cells):
-                    for lane in range(self.block.n_networks):
-                        columns[lane * part + (f * n_cells + h) * ld + <size_t>s] = values[h * LANES + lane]
+                net = self.block.network_alone(lane)
+                self.read_abreast(x, &net, lane, columns, ld)
+        elif self.block.is_wide:
+            self.read_abreast(x, &self.block.net, 0, columns, ld)
+        else:
+            for s in range(n):
+                self.read_together(x, self.offsets[s], self.offsets[s + 1])
+                self.put(&self.pools[0], s, 0, columns, ld)
         return 0
 
-    cdef int read_together(self, const double *x, int64_t n_steps) except -1 nogil:
+    cdef void put(self, const evk_pool *pool, int64_t s, size_t lane, double *columns, size_t ld) noexcept nogil:
+        """The features of sequence s, of all networks or of the one of this lane."""
+        cdef size_t f, h, k, n_cells = self.block.net.n_cells, part = self.n_features * ld
+        cdef const double *values
+        for f in range(<size_t>self.columns_of.shape[0]):
+            values = pool.values + <size_t>self.columns_of[f] * self.width
+            for h in range(n_cells):
+                if self.block.lanes_are_cells:
+                    columns[lane * part + (f * n_cells + h) * ld + <size_t>s] = values[h]
+                else:
+                    for k in range(self.block.n_networks):
+                        columns[k * part + (f * n_cells + h) * ld + <size_t>s] = values[h * LANES + k]
+
+    cdef int read_together(self, const double *x, int64_t begin, int64_t end) except -1 nogil:
+        """One sequence, by all networks at once."""
         cdef size_t width = self.block.width
         cdef double *state = &self.memory[0]
         cdef double *before = state + width
         cdef double *now = before + width
         cdef int64_t t
         memset(state, 0, 2 * width * sizeof(double))
-        self.pool.n_steps = <size_t>(n_steps - self.washout)
-        for t in range(n_steps):
-            step_networks(&self.block.net, x + <size_t>t * self.block.net.n_inputs, before, state, now)
+        self.pools[0].n_steps = <size_t>(end - begin - self.washout)
+        for t in range(end - begin):
+            step_networks(&self.block.net, x + <size_t>(begin + t) * self.block.net.n_inputs, before, state, now)
             if t >= self.washout:
-                functions.pool_add(&self.pool, <size_t>(t - self.washout), before, now)
+                functions.pool_add(&self.pools[0], <size_t>(t - self.washout), before, now)
             before, now = now, before
             if (t + 1) % STEPS_BETWEEN_SIGNALS == 0:
                 check_signals()
-        functions.pool_end(&self.pool, before)
+        functions.pool_end(&self.pools[0], before)
         return 0
 
-    cdef int read_alone(self, const double *x, int64_t n_steps, size_t lane) except -1 nogil:
-        cdef evk_network net = self.block.network_alone(lane)
-        cdef size_t packed = self.block.packed
-        cdef double *state = &self.memory[0]
-        cdef double *before
-        cdef double *now = state
-        cdef int64_t t
-        memset(state, 0, 3 * packed * sizeof(double))
-        self.pool.n_steps = <size_t>(n_steps - self.washout)
-        for t in range(n_steps):
-            now = step_cells(&net, x + <size_t>t * net.n_inputs, t, state)
-            if t >= self.washout:
-                before = state + (2 - <size_t>(t & 1)) * packed
-                functions.pool_add(&self.pool, <size_t>(t - self.washout), before, now)
-            if (t + 1) % STEPS_BETWEEN_SIGNALS == 0:
+    cdef int read_abreast(self, const double *x, const evk_network *net, size_t lane, double *columns,
+                          size_t ld) except -1 nogil:
+        """All sequences, several side by side, by all networks at once or by the one of this lane."""
+        cdef Py_ssize_t waiting = 0, n = self.order.shape[0]
+        cdef int64_t t, s, n_steps = 0
+        cdef size_t k
+        cdef Reader *reader
+        cdef evk_pool *pool
+        self.block.abreast.begin(<size_t>n)
+        while True:
+            while waiting < n and self.block.abreast.has_room():
+                s = self.order[waiting]
+                reader = self.block.abreast.add(self.offsets[s], self.offsets[s + 1], s)
+                self.pools[reader.place].n_steps = <size_t>(reader.end - reader.row - self.washout)
+                waiting += 1
+            if self.block.abreast.n == 0:
+                return 0
+            self.block.abreast.step(net, x)
+            k = self.block.abreast.n
+            while k > 0:
+                k -= 1
+                reader = &self.block.abreast.readers[k]
+                pool = &self.pools[reader.place]
+                t = reader.row - 1 - self.offsets[reader.name] - self.washout
+                if t >= 0:
+                    functions.pool_add(pool, <size_t>t, <const double *>reader.before, <const double *>reader.now)
+                if reader.row == reader.end:
+                    functions.pool_end(pool, <const double *>reader.now)
+                    self.put(pool, reader.name, lane, columns, ld)
+                    self.block.abreast.remove(k)
+            n_steps += 1
+            if n_steps % WIDE_STEPS_BETWEEN_SIGNALS == 0:
                 check_signals()
-        functions.pool_end(&self.pool, now)
-        return 0
 
 
 cdef int check_steps(const int64_t[::1] offsets, Py_ssize_t n_rows, int64_t washout) except -1:
@@ -143,7 +174,7 @@ def pooled(Network networks not None, const double[:, ::1] x not None, const int
     networks.check_inputs(x.shape[1])
     check_steps(offsets, x.shape[0], washout)
     cdef size_t ld = whole_packs(n_sequences)
-    cdef Pooler pooler = Pooler(networks, pool, washout)
+    cdef Pooler pooler = Pooler(networks, offsets, pool, washout)
     result = np.empty((n_networks, n_sequences, pooler.n_features))
     columns = np.zeros((LANES, pooler.n_features, ld))
     cdef double[:, :, ::1] found = columns
@@ -154,7 +185,7 @@ def pooled(Network networks not None, const double[:, ::1] x not None, const int
         here = min(<Py_ssize_t>LANES, n_networks - first)
         with nogil:
             pooler.block.load(&genomes[first, 0, 0], here)
-            pooler.read(&x[0, 0], offsets, &found[0, 0, 0], ld)
+            pooler.read(&x[0, 0], &found[0, 0, 0], ld)
         result[first:first + here] = columns[:here, :, :n_sequences].transpose(0, 2, 1)
     return result
 
@@ -239,7 +270,7 @@ def evaluate(Network networks not None, sequences not None, pool not None, point
     check_steps(offsets, x.shape[0], washout)
     if len(points.rows) != offsets.shape[0] - 1:
         raise ValueError(f"points has {len(points.rows)} rows, but there are {offsets.shape[0] - 1} sequences")
-    cdef Pooler pooler = Pooler(networks, pool, washout)
+    cdef Pooler pooler = Pooler(networks, offsets, pool, washout)
     cdef Grid grid = Grid(
         readout.kernel, readout.widths, readout.capacities, points, objective, pooler.n_features, readout.relative,
         readout.scaled, blocks,
@@ -252,7 +283,7 @@ def evaluate(Network networks not None, sequences not None, pool not None, point
     while waiting.next():
         with nogil:
             pooler.block.load(&genomes[waiting.first, 0, 0], waiting.n)
-            pooler.read(&x[0, 0], offsets, &columns[0], ld)
+            pooler.read(&x[0, 0], &columns[0], ld)
             for lane in range(waiting.n):
                 check_signals()
                 grid.search(&columns[<size_t>lane * pooler.n_features * ld], False)
