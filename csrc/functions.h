@@ -27,7 +27,7 @@
       (const evk_network *net, const double *x, const double *phi_before, double *state, double *phi)) \
     X(void, lstm_networks_abreast, (const evk_network *net, const evk_steps *steps)) \
     X(void, lstm_cells_abreast, (const evk_network *net, const evk_steps *steps)) \
-    X(void, lstm_inputs, (const evk_network *net, size_t n_packs, const double *x, size_t n, double *sums)) \
+    X(void, lstm_inputs, (const evk_network *net, size_t n_packs, size_t n, const void *const *x, void *const *sums)) \
     X(void, logistic_single, (const float *x, size_t n, float *y)) \
     X(void, tanh_single, (const float *x, size_t n, float *y)) \
     X(void, lstm_networks_single, \
@@ -38,7 +38,8 @@
       (const evk_network *net, const float *x, const float *phi_before, float *state, float *phi)) \
     X(void, lstm_networks_abreast_single, (const evk_network *net, const evk_steps *steps)) \
     X(void, lstm_cells_abreast_single, (const evk_network *net, const evk_steps *steps)) \
-    X(void, lstm_inputs_single, (const evk_network *net, size_t n_packs, const float *x, size_t n, float *sums)) \
+    X(void, lstm_inputs_single, \
+      (const evk_network *net, size_t n_packs, size_t n, const void *const *x, void *const *sums)) \
     X(void, gram_row, \
       (const evk_kernel *kernel, const evk_columns *x, size_t begin, size_t end, const double *z, size_t z_stride, \
        double *row)) \

@@ -24,6 +24,8 @@ enum { TILE = 6, GATES = 4 };
 #else
 enum { TILE = 3, GATES = 2 };
 #endif
+/* Sources whose weights are taken at a time, by all tiles: they stay in the second cache. */
+enum { BLOCK = 256 };
 
 /* net inputs of a cell and of its gates */
 typedef struct { pk z, i, f, o; } pk_nets;
@@ -110,22 +112,19 @@ void EVK_LSTM(lstm_cells)(const evk_network *net, const real *x, const real *phi
     step(net, (net->n_cells + EVK_LANES - 1) / EVK_LANES, EVK_LANES, x, 1, phi_before, 1, state, phi);
 }
 
-/* Where the sum of a gate of a pack of the tile lies. */
-EVK_INLINE real *sum_of(real *sums, size_t gate, size_t pack) { return sums + (gate * TILE + pack) * EVK_LANES; }
-
-/* The sums of a tile of packs, plus those over n sources u[pack]. */
-EVK_INLINE void add_to_tile(real *sums, size_t packs, const real *w, size_t w_stride, const void *const *u,
-                            size_t u_stride, size_t n)
+/* The sums[pack][gate][L] of a tile of packs, plus those over n sources u[pack] from `from` on. */
+EVK_INLINE void add_to_tile(real *const *sums, size_t packs, const real *w, size_t w_stride, const void *const *u,
+                            size_t u_stride, size_t from, size_t n)
 {
     const real *source[TILE];
     for (size_t r = 0; r < packs; r++)
-        source[r] = u[r];
+        source[r] = (const real *)u[r] + from * u_stride;
     for (size_t gate = 0; gate < 4; gate += GATES) {
         pk part[GATES][TILE];
         for (size_t g = 0; g < GATES; g++)
             for (size_t r = 0; r < packs; r++)
-                part[g][r] = pk_load(sum_of(sums, gate + g, r));
-        const real *weights = w + gate * w_stride;
+                part[g][r] = pk_load(sums[r] + (gate + g) * EVK_LANES);
+        const real *weights = w + (from * 4 + gate) * w_stride;
         for (size_t k = 0; k < n; k++, weights += 4 * w_stride) {
             pk weight[GATES];
             for (size_t g = 0; g < GATES; g++)
@@ -138,88 +137,89 @@ EVK_INLINE void add_to_tile(real *sums, size_t packs, const real *w, size_t w_st
         }
         for (size_t g = 0; g < GATES; g++)
             for (size_t r = 0; r < packs; r++)
-                pk_store(sum_of(sums, gate + g, r), part[g][r]);
+                pk_store(sums[r] + (gate + g) * EVK_LANES, part[g][r]);
     }
 }
 
-/* The same for weights and sources that are one number for all lanes (ONE) or one each (EACH): for each number of packs a
- * function of its own, whose sums stay in registers. */
+/* The same for sources that are one number for all lanes (ONE) or one each (EACH): for each number of packs a function of
+ * its own, whose sums stay in registers. */
 enum { ONE = 1, EACH = EVK_LANES };
-typedef void (*add_fn)(real *sums, const real *w, const void *const *u, size_t n);
-#define ADD(name, packs, w_stride, u_stride) \
-    EVK_APART void name##_##packs(real *sums, const real *w, const void *const *u, size_t n) \
+typedef void (*add_fn)(real *const *sums, const real *w, const void *const *u, size_t from, size_t n);
+#define ADD(name, packs, u_stride) \
+    EVK_APART void name##_##packs(real *const *sums, const real *w, const void *const *u, size_t from, size_t n) \
     { \
-        add_to_tile(sums, packs, w, w_stride, u, u_stride, n); \
+        add_to_tile(sums, packs, w, EACH, u, u_stride, from, n); \
     }
 #if defined(__AVX512F__)
-#define ADD_EACH(name, w_stride, u_stride) \
-    ADD(name, 1, w_stride, u_stride) \
-    ADD(name, 2, w_stride, u_stride) \
-    ADD(name, 3, w_stride, u_stride) \
-    ADD(name, 4, w_stride, u_stride) \
-    ADD(name, 5, w_stride, u_stride) \
-    ADD(name, 6, w_stride, u_stride) \
+#define ADD_ALL(name, u_stride) \
+    ADD(name, 1, u_stride) \
+    ADD(name, 2, u_stride) \
+    ADD(name, 3, u_stride) \
+    ADD(name, 4, u_stride) \
+    ADD(name, 5, u_stride) \
+    ADD(name, 6, u_stride) \
     static const add_fn name[TILE] = {name##_1, name##_2, name##_3, name##_4, name##_5, name##_6};
 #else
-#define ADD_EACH(name, w_stride, u_stride) \
-    ADD(name, 1, w_stride, u_stride) \
-    ADD(name, 2, w_stride, u_stride) \
-    ADD(name, 3, w_stride, u_stride) \
+#define ADD_ALL(name, u_stride) \
+    ADD(name, 1, u_stride) \
+    ADD(name, 2, u_stride) \
+    ADD(name, 3, u_stride) \
     static const add_fn name[TILE] = {name##_1, name##_2, name##_3};
 #endif
-ADD_EACH(add_spread, EACH, ONE)
-ADD_EACH(add_packs, EACH, EACH)
+ADD_ALL(add_spread, ONE)
+ADD_ALL(add_packs, EACH)
+
+/* The sums of any number of packs, plus those over all n sources: tile after tile of a few sources, whose weights stay in
+ * the cache. Tiles are of like size, rather than a small one in the end. */
+EVK_INLINE void add_blocks(const add_fn *add, real *const *sums, size_t packs, const real *w, const void *const *u,
+                           size_t n)
+{
+    for (size_t from = 0, here; from < n; from += here) {
+        here = n - from < BLOCK ? n - from : BLOCK;
+        for (size_t first = 0, tile; first < packs; first += tile) {
+            const size_t left = packs - first, tiles = (left + TILE - 1) / TILE;
+            tile = (left + tiles - 1) / tiles;
+            add[tile - 1](sums + first, w, u + first, from, here);
+        }
+    }
+}
 
 /* What the sums begin with. */
-EVK_INLINE void set_biases(const evk_network *net, real *sums, size_t packs)
+EVK_INLINE void set_biases(const evk_network *net, real *sums)
 {
-    for (size_t r = 0; r < packs; r++) {
-        pk_store(sum_of(sums, 0, r), pk_set1(0.0));
-        pk_store(sum_of(sums, 1, r), pk_set1((real)net->input_bias));
-        pk_store(sum_of(sums, 2, r), pk_set1((real)net->forget_bias));
-        pk_store(sum_of(sums, 3, r), pk_set1((real)net->output_bias));
-    }
+    pk_store(sums, pk_set1(0.0));
+    pk_store(sums + EVK_LANES, pk_set1((real)net->input_bias));
+    pk_store(sums + 2 * EVK_LANES, pk_set1((real)net->forget_bias));
+    pk_store(sums + 3 * EVK_LANES, pk_set1((real)net->output_bias));
 }
 
-/* How many packs of those left the next tile has: tiles of like size, rather than a small one in the end. */
-EVK_INLINE size_t next_tile(size_t left)
-{
-    const size_t tiles = (left + TILE - 1) / TILE;
-    return (left + tiles - 1) / tiles;
-}
-
-/* Cell, or pack of cells, c of a tile of packs from `first` on, whose weights are w: the same operations as in `step`. */
-EVK_INLINE void step_tile(const evk_network *net, size_t c, const real *w, const add_fn *add_outputs,
-                          const evk_steps *steps, size_t first, size_t packs)
-{
-    real sums[4 * TILE * EVK_LANES];
-    pk s[TILE], o[TILE];
-    if (steps->sums[0] == NULL) {
-        set_biases(net, sums, packs);
-        add_spread[packs - 1](sums, w, steps->x + first, net->n_inputs);
-    } else
-        for (size_t gate = 0; gate < 4; gate++)
-            for (size_t r = 0; r < packs; r++)
-                pk_store(sum_of(sums, gate, r),
-                         pk_load((const real *)steps->sums[first + r] + (c * 4 + gate) * EVK_LANES));
-    add_outputs[packs - 1](sums, w + net->n_inputs * 4 * EVK_LANES, steps->before + first, net->n_cells);
-    for (size_t r = 0; r < packs; r++) {
-        const pk_nets nets = {pk_load(sum_of(sums, 0, r)), pk_load(sum_of(sums, 1, r)), pk_load(sum_of(sums, 2, r)),
-                              pk_load(sum_of(sums, 3, r))};
-        o[r] = open_gates(net, nets, (real *)steps->state[first + r] + c * EVK_LANES, &s[r]);
-    }
-    for (size_t r = 0; r < packs; r++)
-        pk_store((real *)steps->phi[first + r] + c * EVK_LANES, output(net, o[r], s[r]));
-}
-
+/* One cell, or pack of cells, after the other; in all packs the same operations as in `step`. */
 EVK_INLINE void step_abreast(const evk_network *net, size_t n_packs, const add_fn *add_outputs, const evk_steps *steps)
 {
     const real *w = net->weights;
-    for (size_t c = 0; c < n_packs; c++, w += (net->n_inputs + net->n_cells) * 4 * EVK_LANES)
-        for (size_t first = 0, packs; first < steps->n; first += packs) {
-            packs = next_tile(steps->n - first);
-            step_tile(net, c, w, add_outputs, steps, first, packs);
+    real sums[EVK_ABREAST * 4 * EVK_LANES], *sums_of[EVK_ABREAST];
+    for (size_t r = 0; r < EVK_ABREAST; r++)
+        sums_of[r] = sums + r * 4 * EVK_LANES;
+    for (size_t c = 0; c < n_packs; c++, w += net->n_cells * 4 * EVK_LANES) {
+        for (size_t r = 0; r < steps->n; r++)
+            if (steps->sums[0] == NULL)
+                set_biases(net, sums_of[r]);
+            else
+                memcpy(sums_of[r], (const real *)steps->sums[r] + c * 4 * EVK_LANES, 4 * EVK_LANES * sizeof(real));
+        if (steps->sums[0] == NULL)
+            add_blocks(add_spread, sums_of, steps->n, w, steps->x, net->n_inputs);
+        w += net->n_inputs * 4 * EVK_LANES;
+        add_blocks(add_outputs, sums_of, steps->n, w, steps->before, net->n_cells);
+        pk s[EVK_ABREAST], o[EVK_ABREAST];
+        for (size_t r = 0; r < steps->n; r++) {
+            const real *sum = sums_of[r];
+            const pk_nets nets = {pk_load(sum), pk_load(sum + EVK_LANES), pk_load(sum + 2 * EVK_LANES),
+                                  pk_load(sum + 3 * EVK_LANES)};
+            o[r] = open_gates(net, nets, (real *)steps->state[r] + c * EVK_LANES, &s[r]);
         }
+        for (size_t r = 0; r < steps->n; r++)
+            pk_store((real *)steps->phi[r] + c * EVK_LANES, output(net, o[r], s[r]));
+    }
 }
 
 void EVK_LSTM(lstm_networks_abreast)(const evk_network *net, const evk_steps *steps)
@@ -232,22 +232,17 @@ void EVK_LSTM(lstm_cells_abreast)(const evk_network *net, const evk_steps *steps
     step_abreast(net, (net->n_cells + EVK_LANES - 1) / EVK_LANES, add_spread, steps);
 }
 
-/* sums[row][pack][gate][L]: the biases and the external inputs of n rows x[row][input], where lanes are networks or cells. */
-void EVK_LSTM(lstm_inputs)(const evk_network *net, size_t n_packs, const real *x, size_t n, real *sums)
+/* The biases and external inputs of up to EVK_ROWS rows x[row][input], sums[row][pack][gate][L], where lanes are networks or
+ * cells. */
+void EVK_LSTM(lstm_inputs)(const evk_network *net, size_t n_packs, size_t n, const void *const *x, void *const *sums)
 {
     const real *w = net->weights;
-    for (size_t c = 0; c < n_packs; c++, w += (net->n_inputs + net->n_cells) * 4 * EVK_LANES)
-        for (size_t first = 0, rows; first < n; first += rows) {
-            real tile[4 * TILE * EVK_LANES];
-            const void *u[TILE];
-            rows = next_tile(n - first);
-            for (size_t r = 0; r < rows; r++)
-                u[r] = x + (first + r) * net->n_inputs;
-            set_biases(net, tile, rows);
-            add_spread[rows - 1](tile, w, u, net->n_inputs);
-            for (size_t r = 0; r < rows; r++)
-                for (size_t gate = 0; gate < 4; gate++)
-                    pk_store(sums + (((first + r) * n_packs + c) * 4 + gate) * EVK_LANES,
-                             pk_load(sum_of(tile, gate, r)));
+    for (size_t c = 0; c < n_packs; c++, w += (net->n_inputs + net->n_cells) * 4 * EVK_LANES) {
+        real *sums_of[EVK_ROWS];
+        for (size_t r = 0; r < n; r++) {
+            sums_of[r] = (real *)sums[r] + c * 4 * EVK_LANES;
+            set_biases(net, sums_of[r]);
         }
+        add_blocks(add_spread, sums_of, n, w, x, net->n_inputs);
+    }
 }

@@ -17,8 +17,8 @@ typedef struct evk_network {
     const void *weights;                              /* doubles or floats, packed as below */
 } evk_network;
 
-/* The most packs that step side by side. */
-enum { EVK_ABREAST = 12 };
+/* The most packs that step side by side, and rows whose inputs are added up at a time. */
+enum { EVK_ABREAST = 12, EVK_ROWS = 72 };
 
 /* One step each of n packs by the same weights, which are then loaded for several of them at once. What a pack has is laid out
  * as for a step alone, its sums as [cell or pack of cells][z, input, forget, output][L]: biases and external inputs, added up

@@ -205,19 +205,18 @@ static void check_side_by_side(const evk_functions *functions, const evk_network
     for (int added = 0; added <= 1; added++)
         for (size_t n = 1; n <= EVK_ABREAST; n++) {
             evk_steps steps = {.n = n};
+            void *sums_of[EVK_ABREAST];
             memcpy(state, start, n * width * sizeof(real));
             for (size_t k = 0; k < n; k++) {
                 steps.x[k] = x + k * n_x;
                 steps.before[k] = before + k * width;
                 steps.state[k] = state + k * width;
                 steps.phi[k] = phi + k * width;
-                if (added) {
-                    steps.x[k] = NULL;
-                    steps.sums[k] = sums + k * 4 * width;
-                }
+                if (added)
+                    steps.sums[k] = sums_of[k] = sums + k * 4 * width;
             }
             if (added)
-                functions->FUNCTION(lstm_inputs)(net, n_packs, x, n, sums);
+                functions->FUNCTION(lstm_inputs)(net, n_packs, n, steps.x, sums_of);
             abreast(net, &steps);
             for (size_t k = 0; k < n; k++) {
                 memcpy(state_alone, start + k * width, width * sizeof(real));
@@ -260,6 +259,6 @@ int main(void)
             check_layouts(net);
             check_abreast(net);
         }
-    check_abreast((evk_network){.n_inputs = 40, .n_cells = 33, .forget_bias = 1.5});
+    check_abreast((evk_network){.n_inputs = 150, .n_cells = 71, .forget_bias = 1.5});
     return check_report();
 }

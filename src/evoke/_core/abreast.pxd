@@ -17,7 +17,7 @@ cdef struct Reader:
 
 cdef class Abreast:
     cdef Reader readers[EVK_ABREAST]
-    cdef size_t n, n_inputs, n_packs, part, most, rows_at_once
+    cdef size_t n, n_inputs, n_packs, part, most, rows_at_once, steps_left
     cdef bint lanes_are_cells, inputs_apart
     cdef unsigned char[::1] memory
     cdef void *sums
@@ -27,6 +27,7 @@ cdef class Abreast:
     cdef Reader *add(self, int64_t row, int64_t end, int64_t name) noexcept nogil
     cdef bint holds(self, int64_t name) noexcept nogil
     cdef void remove(self, size_t k) noexcept nogil
+    cdef void add_inputs(self, const evk_network *net, const real *x) noexcept nogil
     cdef void step(self, const evk_network *net, const real *x) noexcept nogil
 
 cdef bint is_wide(const evk_network *net) noexcept nogil

@@ -3,13 +3,12 @@ from libc.string cimport memset
 
 import numpy as np
 
-from evoke._core.dispatch cimport PACK_BYTES, aligned, functions
+from evoke._core.dispatch cimport EVK_ROWS, PACK_BYTES, aligned, functions
 
 cdef enum:
     NARROW = 20       # sources of a cell up to which a sequence alone is as fast
     MANY_INPUTS = 16  # from which on those of several rows are added up before their steps
-    ROWS = 72         # that may wait for their step with inputs added up
-    ROWS_OF_ONE = 24  # of these, at most so many of one sequence
+    ROWS_OF_ONE = 24  # of one sequence, whose inputs are added up at a time at most
 
 
 cdef bint is_wide(const evk_network *net) noexcept nogil:
@@ -20,13 +19,6 @@ cdef bint is_wide(const evk_network *net) noexcept nogil:
 cdef size_t sources_each_step(const evk_network *net) noexcept nogil:
     """Sources of a cell whose weights every step takes; the others' are taken once for many rows."""
     return net.n_cells if net.n_inputs >= MANY_INPUTS else net.n_inputs + net.n_cells
-
-
-cdef void add_up(const evk_network *net, size_t n_packs, const real *x, size_t n, real *sums) noexcept nogil:
-    if real is double:
-        functions.lstm_inputs(net, n_packs, x, n, sums)
-    else:
-        functions.lstm_inputs_single(net, n_packs, x, n, sums)
 
 
 cdef class Abreast:
@@ -41,7 +33,7 @@ cdef class Abreast:
         self.n_inputs, self.n_packs, self.lanes_are_cells = n_inputs, n_packs, lanes_are_cells
         self.inputs_apart = n_inputs >= MANY_INPUTS
         self.part = n_packs * PACK_BYTES
-        self.memory = aligned((3 * EVK_ABREAST + (4 * ROWS if self.inputs_apart else 0)) * self.part, np.uint8)
+        self.memory = aligned((3 * EVK_ABREAST + (4 * EVK_ROWS if self.inputs_apart else 0)) * self.part, np.uint8)
         memory = &self.memory[0]
         self.sums = memory + 3 * EVK_ABREAST * self.part
         self.steps.sums[0] = NULL
@@ -55,7 +47,8 @@ cdef class Abreast:
         """Forget all; so many sequences are to come."""
         self.n = 0
         self.most = min(<size_t>EVK_ABREAST, n_sequences)
-        self.rows_at_once = min(<size_t>ROWS_OF_ONE, ROWS // self.most)
+        self.rows_at_once = min(<size_t>ROWS_OF_ONE, EVK_ROWS // self.most)
+        self.steps_left = 0
 
     cdef bint has_room(self) noexcept nogil:
         return self.n < self.most
@@ -82,24 +75,44 @@ cdef class Abreast:
         self.n -= 1
         self.readers[k], self.readers[self.n] = self.readers[self.n], self.readers[k]
 
+    cdef void add_inputs(self, const evk_network *net, const real *x) noexcept nogil:
+        """Of the rows until the next time that this is done for all."""
+        cdef size_t k, i, n = 0
+        cdef Reader *reader
+        cdef const void *rows[EVK_ROWS]
+        cdef void *sums[EVK_ROWS]
+        if self.steps_left == 0:
+            self.steps_left = self.rows_at_once
+        self.steps_left -= 1
+        for k in range(self.n):
+            reader = &self.readers[k]
+            if reader.n_sums > 0:
+                continue
+            reader.n_sums = min(self.steps_left + 1, <size_t>(reader.end - reader.row))
+            reader.sums = <char *>self.sums + reader.place * self.rows_at_once * 4 * self.part
+            for i in range(reader.n_sums):
+                rows[n] = x + (<size_t>reader.row + i) * self.n_inputs
+                sums[n] = <char *>reader.sums + i * 4 * self.part
+                n += 1
+        if real is double:
+            functions.lstm_inputs(net, self.n_packs, n, rows, sums)
+        else:
+            functions.lstm_inputs_single(net, self.n_packs, n, rows, sums)
+
     cdef void step(self, const evk_network *net, const real *x) noexcept nogil:
         """One row of x[row][input] each; afterwards `row` is the next, and `now` the outputs."""
         cdef size_t k
         cdef Reader *reader
-        cdef const real *rows
+        if self.inputs_apart:
+            self.add_inputs(net, x)
         for k in range(self.n):
             reader = &self.readers[k]
             reader.now, reader.before = reader.before, reader.now
-            rows = x + <size_t>reader.row * self.n_inputs
-            if self.inputs_apart and reader.n_sums == 0:
-                reader.n_sums = min(self.rows_at_once, <size_t>(reader.end - reader.row))
-                reader.sums = <char *>self.sums + reader.place * self.rows_at_once * 4 * self.part
-                add_up(net, self.n_packs, rows, reader.n_sums, <real *>reader.sums)
             if self.inputs_apart:
                 self.steps.sums[k] = reader.sums
                 reader.sums = <char *>reader.sums + 4 * self.part
                 reader.n_sums -= 1
-            self.steps.x[k], self.steps.before[k] = rows, reader.before
+            self.steps.x[k], self.steps.before[k] = x + <size_t>reader.row * self.n_inputs, reader.before
             self.steps.state[k], self.steps.phi[k] = reader.state, reader.now
             reader.row += 1
         self.steps.n = self.n

@@ -22,6 +22,7 @@ cdef extern from "dispatch.h" nogil:
 
     cdef enum:
         EVK_ABREAST
+        EVK_ROWS
 
     ctypedef struct evk_steps:
         size_t n
@@ -141,8 +142,8 @@ cdef extern from "dispatch.h" nogil:
                            double *phi) noexcept nogil
         void (*lstm_networks_abreast)(const evk_network *net, const evk_steps *steps) noexcept nogil
         void (*lstm_cells_abreast)(const evk_network *net, const evk_steps *steps) noexcept nogil
-        void (*lstm_inputs)(const evk_network *net, size_t n_packs, const double *x, size_t n,
-                            double *sums) noexcept nogil
+        void (*lstm_inputs)(const evk_network *net, size_t n_packs, size_t n, const void *const *x,
+                            void *const *sums) noexcept nogil
         void (*logistic_single)(const float *x, size_t n, float *y) noexcept nogil
         void (*tanh_single)(const float *x, size_t n, float *y) noexcept nogil
         void (*lstm_networks_single)(const evk_network *net, const float *x, const float *phi_before, float *state,
@@ -153,8 +154,8 @@ cdef extern from "dispatch.h" nogil:
                                   float *phi) noexcept nogil
         void (*lstm_networks_abreast_single)(const evk_network *net, const evk_steps *steps) noexcept nogil
         void (*lstm_cells_abreast_single)(const evk_network *net, const evk_steps *steps) noexcept nogil
-        void (*lstm_inputs_single)(const evk_network *net, size_t n_packs, const float *x, size_t n,
-                                   float *sums) noexcept nogil
+        void (*lstm_inputs_single)(const evk_network *net, size_t n_packs, size_t n, const void *const *x,
+                                   void *const *sums) noexcept nogil
         void (*gram_row)(const evk_kernel *kernel, const evk_columns *x, size_t begin, size_t end, const double *z,
                          size_t z_stride, double *row) noexcept nogil
         void (*gram_of_distances)(const double *distances, size_t n, size_t ld, double gamma,

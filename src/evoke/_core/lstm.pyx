@@ -17,6 +17,7 @@ cdef enum:
     ROWS_BETWEEN_SIGNALS = 4096
     WIDE_STEPS_BETWEEN_SIGNALS = 256  # of sequences side by side
     LARGEST_BLOCK = 786432  # bytes of the weights of a block that a step takes: beyond it one network at a time is faster
+    LARGEST_CACHED = 16777216  # bytes of the weights of a network, of which all caches together hold more
 
 CELLS = ("lstm", "evolino")
 
@@ -106,8 +107,12 @@ cdef void pack(const evk_network *net, const real *first, size_t stride, size_t 
     cdef size_t sources = net.n_inputs + net.n_cells, source, gate, lane
     for source in range(sources):
         for gate in range(4):
-            for lane in range(filled):
-                weights[lane] = first[lane * stride + gate * sources + source]
+            if filled == PACK_BYTES // sizeof(real):  # the same, for the compiler to unroll
+                for lane in range(PACK_BYTES // sizeof(real)):
+                    weights[lane] = first[lane * stride + gate * sources + source]
+            else:
+                for lane in range(filled):
+                    weights[lane] = first[lane * stride + gate * sources + source]
             weights += n_lanes
 
 
@@ -126,8 +131,9 @@ cdef void pack_networks(const evk_network *net, const real *genomes, size_t n_ne
 cdef void pack_cells(const evk_network *net, const real *genome, real *weights) noexcept nogil:
     """For lanes that are cells; the last pack's idle lanes have weights of zero."""
     cdef size_t a_cell = 4 * (net.n_inputs + net.n_cells), cell = 0, lanes = PACK_BYTES // sizeof(real)
-    memset(weights, 0, weights_size(net, lanes) * sizeof(real))
     while cell < net.n_cells:
+        if net.n_cells - cell < lanes:
+            memset(weights + cell * a_cell, 0, a_cell * PACK_BYTES)
         pack(net, genome + cell * a_cell, a_cell, min(lanes, net.n_cells - cell), lanes, weights + cell * a_cell)
         cell += lanes
 
@@ -544,6 +550,56 @@ cdef void read_in_turn(const evk_network *net, const real *x, const Batch *batch
                     memcpy(last + (2 * k + 1) * H, now, H * sizeof(real))
 
 
+cdef int read_abreast(Network network, const real *x, const int64_t[::1] offsets, const int64_t[::1] order,
+                      const real *weights, real *out, real *ends) except -1:
+    """All sequences, several side by side; lanes are cells. ends: [sequence][state, outputs][cell], taken and given."""
+    cdef evk_network net = network.c
+    cdef size_t H = net.n_cells, k
+    cdef Py_ssize_t waiting = 0, n = order.shape[0]
+    cdef int64_t s, n_steps = 0
+    cdef Reader *reader
+    cdef Abreast abreast = Abreast(net.n_inputs, whole_packs(H, PACK_BYTES // sizeof(real)) * sizeof(real) // PACK_BYTES, True)
+    net.weights = weights
+    with nogil:
+        abreast.begin(<size_t>n)
+        while True:
+            while waiting < n and offsets[order[waiting] + 1] > offsets[order[waiting]] and abreast.has_room():
+                s = order[waiting]
+                reader = abreast.add(offsets[s], offsets[s + 1], s)
+                memcpy(reader.state, ends + <size_t>s * 2 * H, H * sizeof(real))
+                memcpy(reader.now, ends + (<size_t>s * 2 + 1) * H, H * sizeof(real))
+                waiting += 1
+            if abreast.n == 0:
+                return 0
+            abreast.step(&net, x)
+            k = abreast.n
+            while k > 0:
+                k -= 1
+                reader = &abreast.readers[k]
+                memcpy(out + <size_t>(reader.row - 1) * H, reader.now, H * sizeof(real))
+                if reader.row == reader.end:
+                    memcpy(ends + <size_t>reader.name * 2 * H, reader.state, H * sizeof(real))
+                    memcpy(ends + (<size_t>reader.name * 2 + 1) * H, reader.now, H * sizeof(real))
+                    abreast.remove(k)
+            n_steps += 1
+            if n_steps % WIDE_STEPS_BETWEEN_SIGNALS == 0:
+                check_signals()
+
+
+cdef bint lanes_should_be_cells(const evk_network *net, const int64_t[::1] lengths, size_t lanes) noexcept nogil:
+    """Of a wide network that reads sequences of these lengths, longest first.
+
+    Either way takes as long as it has steps of packs, with their idle lanes; where lanes are sequences, less by a tenth, as
+    long as the caches hold the weights, which every pack of them loads by itself."""
+    cdef Py_ssize_t k
+    cdef int64_t by_cells = 0, by_sequences = 0
+    for k in range(lengths.shape[0]):
+        by_cells += lengths[k] * <int64_t>(whole_packs(net.n_cells, lanes) // lanes)
+        if k % <Py_ssize_t>lanes == 0:
+            by_sequences += lengths[k] * <int64_t>net.n_cells
+    return 11 * by_cells <= 10 * by_sequences or weights_size(net, lanes) * (PACK_BYTES // lanes) > LARGEST_CACHED
+
+
 cdef _sequences(Network network, const real[:, ::1] genome, const real[:, ::1] x, const int64_t[::1] offsets, state):
     cdef Py_ssize_t n_cells = genome.shape[0], n_rows = x.shape[0], n_sequences = offsets.shape[0] - 1
     cdef evk_network by_cells = network.c, by_sequences = network.c
@@ -571,6 +627,9 @@ cdef _sequences(Network network, const real[:, ::1] genome, const real[:, ::1] x
     cdef int64_t t, stop
     cdef bint together
     pack_cells(&by_cells, &genome[0, 0], &packs_of_cells[0])
+    if is_wide(&by_cells) and lanes_should_be_cells(&by_cells, np.diff(offsets)[order], lanes):
+        read_abreast(network, &x[0, 0], offsets, order, &packs_of_cells[0], &out[0, 0], &ends[0, 0, 0])
+        return result, final
     for h in range(n_cells):
         pack(&by_sequences, &genome[h, 0], 0, 1, 1, &plain[h * genome.shape[1]])
     by_cells.weights, by_sequences.weights = &packs_of_cells[0], &plain[0]
