@@ -5,7 +5,7 @@ cdef class Blocks:
     cdef double[:, ::1] out
     cdef Py_ssize_t first, n
     cdef int64_t *stop
-    cdef Py_ssize_t _n_networks
+    cdef Py_ssize_t _n_networks, _lanes
     cdef int64_t[::1] _stop
     cdef object _queue
 

@@ -4,8 +4,6 @@ from libc.math cimport INFINITY
 
 import numpy as np
 
-from evoke._core.dispatch cimport LANES
-
 
 cdef class Blocks:
     """Blocks of as many networks as a pack has lanes: all of a population in order, or those that a queue hands out.
@@ -20,8 +18,8 @@ cdef class Blocks:
         Not zero once another thread has failed or been interrupted; NULL where there is no queue.
     """
 
-    def __cinit__(self, Py_ssize_t n_networks, queue):
-        self._n_networks, self._queue = n_networks, queue
+    def __cinit__(self, Py_ssize_t n_networks, queue, Py_ssize_t lanes):
+        self._n_networks, self._queue, self._lanes = n_networks, queue, lanes
         self.first = self.n = 0
         self.stop = NULL
         if queue is None:
@@ -42,9 +40,9 @@ cdef class Blocks:
         interpreter more often wait."""
         if self._queue is None:
             self.first += self.n
-            self.n = min(<Py_ssize_t>LANES, self._n_networks - self.first)
+            self.n = min(self._lanes, self._n_networks - self.first)
         else:
-            taken = self._queue.next_block()
+            taken = self._queue.next_block(self._lanes)
             self.first, self.n = taken.start, taken.stop - taken.start
         PyErr_CheckSignals()
         return self.n > 0

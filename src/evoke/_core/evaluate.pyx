@@ -6,12 +6,12 @@ from libc.stdint cimport int64_t
 import numpy as np
 
 from evoke._core.blocks cimport Blocks
-from evoke._core.dispatch cimport LANES, aligned, evk_columns, functions, whole_packs
+from evoke._core.dispatch cimport LANES, LANES_SINGLE, PACK_BYTES, aligned, evk_columns, functions, whole_packs
 from evoke._core.free_run cimport Feedback
 from evoke._core.landmarks cimport LandmarkGrid
 from evoke._core.loo cimport Grid
 from evoke._core.loss cimport Loss, error, make_loss
-from evoke._core.lstm cimport Block, Network, Segments, check_signals, make_segments
+from evoke._core.lstm cimport Block, Network, Segments, check_population, check_signals, make_segments, rows_for
 from evoke._core.readout cimport Fitted, Points, Trainer, make_points
 
 cdef enum:
@@ -44,7 +44,7 @@ def evaluate(Network networks not None, segments not None, train not None, valid
     Parameters
     ----------
     networks : Network
-        A population.
+        A population, which reads in its own precision; everything after that is in double.
     segments : Segments
         Rows and the table of their segments, of `evoke.sequences.prefixes`.
     train, validation : Points
@@ -61,16 +61,16 @@ def evaluate(Network networks not None, segments not None, train not None, valid
         C and gamma with which the readouts of each network are trained, in place of those of `readout`.
 
     A network whose readout fails or whose outputs are not finite has infinite errors."""
-    cdef const double[:, :, ::1] genomes = networks.array
     cdef const double[:, ::1] x = segments.rows
+    cdef list kept = []
+    cdef const void *read = rows_for(networks, x, kept)
     cdef const int64_t[:, ::1] table = segments.table
     cdef const int64_t[:, ::1] stretches = None if free is None else free.stretches
     cdef const double[:, ::1] parameters = own
-    cdef Py_ssize_t n_networks = genomes.shape[0], n_cells = genomes.shape[1]
-    networks.check_inputs(x.shape[1])
+    cdef Py_ssize_t n_networks = check_population(networks), n_cells = networks.c.n_cells
     cdef Trainer trainer = Trainer(readout, train.rows, train.weights, train.targets, x.shape[0], n_cells)
-    cdef size_t n_outputs = trainer.n_outputs
-    cdef Blocks blocks = Blocks(n_networks, queue)
+    cdef size_t n_outputs = trainer.n_outputs, lanes = PACK_BYTES // <size_t>networks.array.itemsize
+    cdef Blocks blocks = Blocks(n_networks, queue, lanes)
     cdef double[:, ::1] out = blocks.out
     trainer.poll.data = blocks.stop
     if own is not None:
@@ -83,16 +83,18 @@ def evaluate(Network networks not None, segments not None, train not None, valid
     cdef Block block = Block(networks, x.shape[0], paths.n_slots)
 
     cdef size_t train_ld = trainer.train.ld, sv_ld = whole_packs(trainer.n_support())
-    cdef double[::1] columns = aligned(LANES * n_cells * train_ld)
+    cdef double[::1] columns = aligned(lanes * n_cells * train_ld)
     cdef double[::1] validation_columns = aligned(n_cells * held_out.ld)
-    cdef double[::1] coef = np.zeros(LANES * n_outputs * sv_ld)
-    cdef double[::1] bias = np.empty(LANES * n_outputs)
+    cdef double[::1] coef = np.zeros(lanes * n_outputs * sv_ld)
+    cdef double[::1] bias = np.empty(lanes * n_outputs)
     cdef double[::1] row = aligned(held_out.ld)
     cdef double[::1] decisions = np.zeros(n_outputs * train_ld)
-    cdef double[::1] validation_decisions = np.zeros(LANES * n_outputs * held_out.ld)
-    cdef Fitted[LANES] fitted
+    cdef double[::1] validation_decisions = np.zeros(lanes * n_outputs * held_out.ld)
+    cdef Fitted[LANES_SINGLE] fitted
     cdef Feedback feedback
     if free is not None:
+        if lanes != LANES:
+            raise ValueError("free runs are in double precision, but the networks are in single")
         check_stretches(stretches, &paths, x.shape[0], held_out.n)
         feedback = Feedback(networks, n_outputs, free.feedback_scale, sv_ld)
     cdef evk_columns validation_points
@@ -106,8 +108,8 @@ def evaluate(Network networks not None, segments not None, train not None, valid
     while blocks.next():
         first = blocks.first
         with nogil:
-            block.load(&genomes[first, 0, 0], blocks.n)
-            block.run(&x[0, 0], &paths)
+            block.load(networks.genome_at(first), blocks.n)
+            block.run(read, &paths)
             for lane in range(blocks.n):
                 if costly:
                     with gil:
@@ -158,7 +160,7 @@ def evaluate_left_out(Network networks not None, segments not None, points not N
     Parameters
     ----------
     networks : Network
-        A population.
+        A population, which reads in its own precision; everything after that is in double.
     segments : Segments
         As in `evaluate`.
     points : Points
@@ -172,11 +174,11 @@ def evaluate_left_out(Network networks not None, segments not None, points not N
         As in `evaluate`.
 
     A network whose activations are not finite, or none of whose machines can be trained, has infinite errors."""
-    cdef const double[:, :, ::1] genomes = networks.array
     cdef const double[:, ::1] x = segments.rows
+    cdef list kept = []
+    cdef const void *read = rows_for(networks, x, kept)
     cdef const int64_t[:, ::1] table = segments.table
-    cdef Py_ssize_t n_cells = genomes.shape[1], lane
-    networks.check_inputs(x.shape[1])
+    cdef Py_ssize_t n_networks = check_population(networks), n_cells = networks.c.n_cells, lane
     cdef Points rows = make_points(points.rows, points.weights, points.targets, x.shape[0])
     cdef Grid grid = Grid(
         readout.kernel, readout.widths, readout.capacities, points, objective, n_cells, readout.relative,
@@ -185,12 +187,12 @@ def evaluate_left_out(Network networks not None, segments not None, points not N
     cdef Segments paths = make_segments(table, x.shape[0])
     cdef Block block = Block(networks, x.shape[0], paths.n_slots)
     cdef double[::1] columns = aligned(n_cells * rows.ld)
-    cdef Blocks waiting = Blocks(genomes.shape[0], queue)
+    cdef Blocks waiting = Blocks(n_networks, queue, block.lanes)
     grid.poll.data = waiting.stop
     while waiting.next():
         with nogil:
-            block.load(&genomes[waiting.first, 0, 0], waiting.n)
-            block.run(&x[0, 0], &paths)
+            block.load(networks.genome_at(waiting.first), waiting.n)
+            block.run(read, &paths)
             for lane in range(waiting.n):
                 check_signals()
                 block.gather(rows.rows, rows.n, rows.ld, lane, &columns[0])

@@ -56,6 +56,10 @@ cdef class Network:
                              f"got {genome.shape}")
         check_choice("cell", cell, CELLS)
         self.array = np.asarray(genome).view()
+        cdef Py_buffer view
+        PyObject_GetBuffer(self.array, &view, PyBUF_C_CONTIGUOUS)
+        self.first, self.bytes_each = view.buf, n_cells * n_columns * <size_t>view.itemsize
+        PyBuffer_Release(&view)
         self.c.n_cells, self.c.n_inputs, self.c.cell = n_cells, n_columns // 4 - n_cells, CELLS.index(cell)
         self.c.input_bias, self.c.forget_bias, self.c.output_bias = check_gate_bias(gate_bias)
 
@@ -84,8 +88,17 @@ cdef class Network:
         """I."""
         return self.c.n_inputs
 
+    @property
+    def lanes(self):
+        """How many networks of its precision are evaluated side by side."""
+        return PACK_BYTES // self.array.itemsize
+
     def __reduce__(self):
         return Network, (self.array, self.cell, self.gate_bias)
+
+    cdef const void *genome_at(self, Py_ssize_t k) noexcept nogil:
+        """That of network k of a population."""
+        return <const char *>self.first + <size_t>k * self.bytes_each
 
     cdef int check_inputs(self, Py_ssize_t n_columns) except -1:
         if <size_t>n_columns != self.c.n_inputs:
@@ -252,6 +265,27 @@ def end_to_end(list X not None, Py_ssize_t n_inputs, dtype):
     return (rows, offsets) if finite(rows) else None
 
 
+cdef Py_ssize_t check_population(Network networks) except -1:
+    """How many networks there are."""
+    if networks.array.ndim != 3:
+        raise ValueError(f"genomes must be those of a population, with 3 dimensions, got {networks.array.ndim}")
+    return len(networks.array)
+
+
+cdef const void *rows_for(Network networks, const double[:, ::1] rows, list kept) except NULL:
+    """Rows in the precision of these networks; `kept` keeps them alive."""
+    cdef const float[:, ::1] single
+    networks.check_inputs(rows.shape[1])
+    if rows.shape[0] == 0:
+        raise ValueError("there are no rows to read")
+    if networks.array.dtype == np.float64:
+        return &rows[0, 0]
+    with np.errstate(over="ignore"):
+        kept.append(np.asarray(rows).astype(np.float32))
+    single = kept[0]
+    return &single[0, 0]
+
+
 cdef void take(const real *phi, size_t row_stride, size_t cell_stride, const int64_t *rows, size_t n, size_t ld,
                size_t n_cells, double *columns) noexcept nogil:
     cdef size_t h, p
@@ -293,7 +327,7 @@ cdef class Block:
         n_kept = 0 if into_result and self.lanes_are_cells else n_rows
         sizes = (self.lanes * self.size, self.packed * self.lanes, (1 + n_slots) * self.width, n_kept * self.width)
         self.is_wide = is_wide(&self.net)
-        if self.is_wide:
+        if self.is_wide or self.lanes != LANES:
             self.abreast = Abreast(self.net.n_inputs, self.packed // self.lanes if self.lanes_are_cells else n_cells,
                                    self.lanes_are_cells)
         self.memory = aligned(sum(sizes) + len(sizes) * self.lanes, dtype).view(np.uint8)
@@ -309,14 +343,20 @@ cdef class Block:
             self.row_stride, self.cell_stride, self.network_stride = self.width, self.lanes, 1
         memset(self.zeros, 0, sizes[1] * bytes)
 
-    cdef void load(self, const real *genomes, size_t n_networks) noexcept nogil:
+    cdef void load(self, const void *genomes, size_t n_networks) noexcept nogil:
         """Take the weights of up to as many networks as there are lanes."""
-        cdef size_t lane, size = self.net.n_cells * 4 * (self.net.n_inputs + self.net.n_cells)
         self.n_networks = n_networks
+        if self.lanes == LANES:
+            self.pack_all(<const double *>genomes)
+        else:
+            self.pack_all(<const float *>genomes)
+
+    cdef void pack_all(self, const real *genomes) noexcept nogil:
+        cdef size_t lane, size = self.net.n_cells * 4 * (self.net.n_inputs + self.net.n_cells)
         if not self.lanes_are_cells:
-            pack_networks(&self.net, genomes, n_networks, <real *>self.weights)
+            pack_networks(&self.net, genomes, self.n_networks, <real *>self.weights)
             return
-        for lane in range(n_networks):
+        for lane in range(self.n_networks):
             pack_cells(&self.net, genomes + lane * size, <real *>self.weights + lane * self.size)
 
     cdef evk_network network_alone(self, size_t lane) noexcept nogil:
@@ -325,15 +365,20 @@ cdef class Block:
         net.weights = <const char *>self.weights + lane * self.size * (PACK_BYTES // self.lanes)
         return net
 
-    cdef int run(self, const real *x, const Segments *segments) except -1 nogil:
+    cdef int run(self, const void *x, const Segments *segments) except -1 nogil:
         """Activations of all rows x[row][input]. Ctrl-C interrupts long ones."""
+        if self.lanes == LANES:
+            return self.run_all(<const double *>x, segments)
+        return self.run_all(<const float *>x, segments)
+
+    cdef int run_all(self, const real *x, const Segments *segments) except -1 nogil:
         cdef size_t lane
+        cdef evk_network net
         self.finite = True
         if not self.lanes_are_cells:
             if self.is_wide:
                 return self.run_abreast(x, segments, &self.net, 0)
             return self.run_together(x, segments)
-        cdef evk_network net
         for lane in range(self.n_networks):
             net = self.network_alone(lane)
             self.run_abreast(x, segments, &net, lane)

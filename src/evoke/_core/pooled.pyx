@@ -23,10 +23,11 @@ from evoke._core.dispatch cimport (
     evk_network,
     evk_pool,
     functions,
+    real,
     whole_packs,
 )
 from evoke._core.loo cimport Grid
-from evoke._core.lstm cimport Block, Network, check_offsets, check_signals, step_networks
+from evoke._core.lstm cimport Block, Network, check_offsets, check_population, check_signals, rows_for, step_networks
 from evoke._validation.parameters import check_choice
 
 cdef enum:
@@ -54,7 +55,7 @@ cdef class Pooler:
     cdef int64_t washout
     cdef const int64_t[::1] offsets, order
     cdef int64_t[::1] columns_of
-    cdef double[::1] values, memory
+    cdef double[::1] values, memory, widened
 
     def __cinit__(self, Network networks not None, const int64_t[::1] offsets not None, pool not None, int64_t washout):
         cdef size_t k
@@ -67,13 +68,20 @@ cdef class Pooler:
         self.columns_of = np.array([k for name in pool for k in STATISTICS[name]], dtype=np.int64)
         self.n_features = len(self.columns_of) * self.block.net.n_cells
         self.width = self.block.packed if self.block.lanes_are_cells else self.block.width
-        self.values = aligned((EVK_ABREAST if self.block.is_wide else 1) * EVK_STATISTICS * self.width)
-        for k in range(EVK_ABREAST if self.block.is_wide else 1):
+        cdef size_t abreast = 1 if self.block.abreast is None else EVK_ABREAST
+        self.values = aligned(abreast * EVK_STATISTICS * self.width)
+        for k in range(abreast):
             self.pools[k].width, self.pools[k].values = self.width, &self.values[k * EVK_STATISTICS * self.width]
         self.memory = aligned(3 * self.block.width)
+        self.widened = np.zeros(1 if self.block.lanes == LANES else 2 * EVK_ABREAST * self.width)
 
-    cdef int read(self, const double *x, double *columns, size_t ld) except -1 nogil:
+    cdef int read(self, const void *x, double *columns, size_t ld) except -1 nogil:
         """columns[lane][feature][ld]: the features of all sequences, for each network that the block has loaded."""
+        if self.block.lanes == LANES:
+            return self.read_all(<const double *>x, columns, ld)
+        return self.read_all(<const float *>x, columns, ld)
+
+    cdef int read_all(self, const real *x, double *columns, size_t ld) except -1 nogil:
         cdef Py_ssize_t s, n = self.offsets.shape[0] - 1
         cdef size_t lane
         cdef evk_network net
@@ -81,11 +89,11 @@ cdef class Pooler:
             for lane in range(self.block.n_networks):
                 net = self.block.network_alone(lane)
                 self.read_abreast(x, &net, lane, columns, ld)
-        elif self.block.is_wide:
+        elif self.block.is_wide or real is float:
             self.read_abreast(x, &self.block.net, 0, columns, ld)
         else:
             for s in range(n):
-                self.read_together(x, self.offsets[s], self.offsets[s + 1])
+                self.read_together(<const double *>x, self.offsets[s], self.offsets[s + 1])
                 self.put(&self.pools[0], s, 0, columns, ld)
         return 0
 
@@ -100,7 +108,7 @@ cdef class Pooler:
                     columns[lane * part + (f * n_cells + h) * ld + <size_t>s] = values[h]
                 else:
                     for k in range(self.block.n_networks):
-                        columns[k * part + (f * n_cells + h) * ld + <size_t>s] = values[h * LANES + k]
+                        columns[k * part + (f * n_cells + h) * ld + <size_t>s] = values[h * self.block.lanes + k]
 
     cdef int read_together(self, const double *x, int64_t begin, int64_t end) except -1 nogil:
         """One sequence, by all networks at once."""
@@ -121,7 +129,24 @@ cdef class Pooler:
         functions.pool_end(&self.pools[0], before)
         return 0
 
-    cdef int read_abreast(self, const double *x, const evk_network *net, size_t lane, double *columns,
+    cdef const double *in_double(self, const Reader *reader, int64_t row, const real *phi) noexcept nogil:
+        """Activations as they are or, in single precision, the copies that `add` has made."""
+        if real is double:
+            return phi
+        return &self.widened[(2 * reader.place + <size_t>(row & 1)) * self.width]
+
+    cdef void add(self, const evk_pool *pool, size_t t, const Reader *reader, const real *now) noexcept nogil:
+        """The activations of the last step, counted step t, join the statistics, which are in double precision."""
+        cdef double *copy
+        cdef size_t j
+        if real is float:
+            copy = &self.widened[(2 * reader.place + <size_t>(reader.row & 1)) * self.width]
+            for j in range(self.width):
+                copy[j] = now[j]
+        functions.pool_add(pool, t, self.in_double(reader, reader.row - 1, <const real *>reader.before),
+                           self.in_double(reader, reader.row, now))
+
+    cdef int read_abreast(self, const real *x, const evk_network *net, size_t lane, double *columns,
                           size_t ld) except -1 nogil:
         """All sequences, several side by side, by all networks at once or by the one of this lane."""
         cdef Py_ssize_t waiting = 0, n = self.order.shape[0]
@@ -146,9 +171,9 @@ cdef class Pooler:
                 pool = &self.pools[reader.place]
                 t = reader.row - 1 - self.offsets[reader.name] - self.washout
                 if t >= 0:
-                    functions.pool_add(pool, <size_t>t, <const double *>reader.before, <const double *>reader.now)
+                    self.add(pool, <size_t>t, reader, <const real *>reader.now)
                 if reader.row == reader.end:
-                    functions.pool_end(pool, <const double *>reader.now)
+                    functions.pool_end(pool, self.in_double(reader, reader.row, <const real *>reader.now))
                     self.put(pool, reader.name, lane, columns, ld)
                     self.block.abreast.remove(k)
             n_steps += 1
@@ -169,23 +194,25 @@ def pooled(Network networks not None, const double[:, ::1] x not None, const int
 
     `pool` has names of `STATISTICS`; the first `washout` steps, fewer than any sequence has, do not count. Not finite
     where a network's activations are not."""
-    cdef const double[:, :, ::1] genomes = networks.array
-    cdef Py_ssize_t n_networks = genomes.shape[0], n_sequences = offsets.shape[0] - 1, first, here
+    cdef Py_ssize_t n_networks = check_population(networks), n_sequences = offsets.shape[0] - 1, first, here
     networks.check_inputs(x.shape[1])
     check_steps(offsets, x.shape[0], washout)
     cdef size_t ld = whole_packs(n_sequences)
     cdef Pooler pooler = Pooler(networks, offsets, pool, washout)
     result = np.empty((n_networks, n_sequences, pooler.n_features))
-    columns = np.zeros((LANES, pooler.n_features, ld))
+    cdef Py_ssize_t lanes = pooler.block.lanes
+    cdef list kept = []
+    columns = np.zeros((lanes, pooler.n_features, ld))
     cdef double[:, :, ::1] found = columns
     if result.size == 0:
         return result
-    for first in range(0, n_networks, LANES):
+    cdef const void *read = rows_for(networks, x, kept)
+    for first in range(0, n_networks, lanes):
         PyErr_CheckSignals()
-        here = min(<Py_ssize_t>LANES, n_networks - first)
+        here = min(lanes, n_networks - first)
         with nogil:
-            pooler.block.load(&genomes[first, 0, 0], here)
-            pooler.read(&x[0, 0], &found[0, 0, 0], ld)
+            pooler.block.load(networks.genome_at(first), here)
+            pooler.read(read, &found[0, 0, 0], ld)
         result[first:first + here] = columns[:here, :, :n_sequences].transpose(0, 2, 1)
     return result
 
@@ -262,11 +289,11 @@ def evaluate(Network networks not None, sequences not None, pool not None, point
         Where each block of sequences begins that is left out as a whole, and the last ends. None: each sequence alone.
 
     A network whose features are not finite, or none of whose machines can be trained, has infinite errors."""
-    cdef const double[:, :, ::1] genomes = networks.array
     cdef const double[:, ::1] x = sequences.rows
+    cdef list kept = []
+    cdef const void *read = rows_for(networks, x, kept)
     cdef const int64_t[::1] offsets = sequences.offsets
-    cdef Py_ssize_t n_networks = genomes.shape[0]
-    networks.check_inputs(x.shape[1])
+    cdef Py_ssize_t n_networks = check_population(networks)
     check_steps(offsets, x.shape[0], washout)
     if len(points.rows) != offsets.shape[0] - 1:
         raise ValueError(f"points has {len(points.rows)} rows, but there are {offsets.shape[0] - 1} sequences")
@@ -276,14 +303,14 @@ def evaluate(Network networks not None, sequences not None, pool not None, point
         readout.scaled, blocks,
     )
     cdef size_t ld = grid.loo.ld
-    cdef double[::1] columns = np.zeros(LANES * pooler.n_features * ld)
-    cdef Blocks waiting = Blocks(n_networks, queue)
+    cdef double[::1] columns = np.zeros(pooler.block.lanes * pooler.n_features * ld)
+    cdef Blocks waiting = Blocks(n_networks, queue, pooler.block.lanes)
     grid.poll.data = waiting.stop
     cdef Py_ssize_t lane
     while waiting.next():
         with nogil:
-            pooler.block.load(&genomes[waiting.first, 0, 0], waiting.n)
-            pooler.read(&x[0, 0], &columns[0], ld)
+            pooler.block.load(networks.genome_at(waiting.first), waiting.n)
+            pooler.read(read, &columns[0], ld)
             for lane in range(waiting.n):
                 check_signals()
                 grid.search(&columns[<size_t>lane * pooler.n_features * ld], False)

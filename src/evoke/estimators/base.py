@@ -281,8 +281,12 @@ class BaseEvoke(
         return Problem(
             segments, split.points(segments, split.train), split.points(segments, split.validation), str(self.cell),
             check_gate_bias(self.gate_bias), self._make_readout(),
-            self._make_objective(exclusive=exclusive), free, self._make_evolved(),
+            self._make_objective(exclusive=exclusive), free, self._make_evolved(), self._dtype(),
         )  # fmt: skip
+
+    def _dtype(self) -> str:
+        """The precision in which networks are judged."""
+        return "float64"
 
     def _make_objective(self, *, exclusive: bool) -> Objective:
         epsilon = float(self.epsilon) if self._regression else 0.0

@@ -180,6 +180,7 @@ class SequenceEstimator(BaseEvoke, auto_wrap_output_keys=None):  # type: ignore[
         check_integer("n_networks", self.n_networks, 1, INT32_MAX)
         check_lags("differences", self.differences)
         check_integer("n_points", self.n_points, 0, 10**6)
+        check_choice("dtype", self.dtype, ("float64", "float32"))
         check_scale(self.scale)
         for name, least in (("n_landmarks", 1), ("fit_samples", 2)):
             if getattr(self, name) is not None:
@@ -218,7 +219,7 @@ class SequenceEstimator(BaseEvoke, auto_wrap_output_keys=None):  # type: ignore[
         check_integer("n_landmarks", self.n_landmarks, 1, MOST_LANDMARKS)  # None is no number of them
         fixed = {
             "pool": ("last",), "solver": ("auto",), "kernel": ("rbf",), "refit": (False,), "n_points": (0,),
-            "tol": (1e-3,), "validation": ("half",),
+            "tol": (1e-3,), "validation": ("half",), "dtype": ("float64",),
         }  # fmt: skip
         for name, values in fixed.items():
             if getattr(self, name) not in values:
@@ -288,7 +289,7 @@ class SequenceEstimator(BaseEvoke, auto_wrap_output_keys=None):  # type: ignore[
         problem = PooledProblem(
             preparation.apply(X), points, str(self.cell), check_gate_bias(self.gate_bias),
             check_pool(self.pool, pooled.STATISTICS), int(self.washout), self._leave_one_out(NETWORK_GRID),
-            self._make_objective(exclusive=exclusive), begins(block),
+            self._make_objective(exclusive=exclusive), begins(block), self._dtype(),
         )  # fmt: skip
         joined: Any = JoinedNetworks(problem, self._leave_one_out(JOINED_GRID), preparation, units, int(self.n_points))
         if len(counted) > MOST_LEFT_OUT:
@@ -333,7 +334,7 @@ class SequenceEstimator(BaseEvoke, auto_wrap_output_keys=None):  # type: ignore[
         points = Points(segments.row_of[rows], weights[rows], np.ascontiguousarray(targets[rows].T))
         problem = StepsProblem(
             segments, points, begins(block), str(self.cell), check_gate_bias(self.gate_bias),
-            self._leave_one_out(NETWORK_GRID), self._make_objective(exclusive=exclusive),
+            self._leave_one_out(NETWORK_GRID), self._make_objective(exclusive=exclusive), self._dtype(),
         )  # fmt: skip
         return Fit(self, problem, LeftOutNetwork(problem), build)
 
@@ -354,6 +355,9 @@ class SequenceEstimator(BaseEvoke, auto_wrap_output_keys=None):  # type: ignore[
         splits = splits_of_sequences(self.validation, given.data.X, given.data.y, given.groups, counted)
         block = block_of_each(splits, self.validation, counted)
         return block if len(splits) < len(counted) else None
+
+    def _dtype(self) -> str:
+        return str(self.dtype)
 
     def _leave_one_out(self, grid: LeaveOneOut) -> LeaveOneOut:
         """The readout with the kernel width and the capacity that the user gave, or a grid of each."""

@@ -48,17 +48,17 @@ class WorkQueue:
         self._end = None if seconds is None else monotonic() + seconds
         self._listeners, self._owner = listeners, get_ident()
 
-    def next_block(self) -> slice:
+    def next_block(self, lanes: int = LANES) -> slice:
         """Networks for the calling thread, empty when there are no more.
 
-        A block of as many as the core evaluates side by side; near the end halves, so that no thread waits long for
+        A block of as many as the core evaluates side by side, `lanes`; near the end halves, so that no thread waits long for
         another. Half a block costs the forward pass as much as a whole one, but most of the work is in the readouts.
         """
         with self._lock:
             if self._end is not None and monotonic() >= self._end and np.isfinite(self.errors[:, 1]).any():
                 self._left = 0
             first = len(self.errors) - self._left
-            n = LANES if self._left > LANES * self._n_threads else LANES // 2
+            n = lanes if self._left > lanes * self._n_threads else lanes // 2
             n = min(n, self._left)
             self._left -= n
         if self._listeners and get_ident() == self._owner:
@@ -90,12 +90,12 @@ def evaluate(problem: AnyProblem, genomes: FloatArray, queue: WorkQueue | None =
         return _evaluate_splits(problem, genomes, queue)
     if isinstance(problem, PooledProblem):
         return pooled.evaluate(
-            problem.networks(genomes), problem.inputs, problem.pool, problem.points, problem.readout,
+            problem.candidates(genomes), problem.inputs, problem.pool, problem.points, problem.readout,
             problem.objective, problem.washout, queue, problem.blocks,
         )  # fmt: skip
     if isinstance(problem, StepsProblem):
         return core_evaluate.evaluate_left_out(
-            problem.networks(genomes), problem.segments, problem.points, problem.blocks, problem.readout,
+            problem.candidates(genomes), problem.segments, problem.points, problem.blocks, problem.readout,
             problem.objective, queue,
         )  # fmt: skip
     if isinstance(problem.readout, LandmarkReadout):
@@ -105,7 +105,7 @@ def evaluate(problem: AnyProblem, genomes: FloatArray, queue: WorkQueue | None =
         )  # fmt: skip
     if problem.readout.fused:
         return core_evaluate.evaluate(
-            problem.networks(genomes), problem.segments, problem.train, problem.validation, problem.readout,
+            problem.candidates(genomes), problem.segments, problem.train, problem.validation, problem.readout,
             problem.objective, problem.free if problem.is_validated_free else None, queue,
             problem.own_parameters(genomes),
         )  # fmt: skip
@@ -115,7 +115,7 @@ def evaluate(problem: AnyProblem, genomes: FloatArray, queue: WorkQueue | None =
 def _evaluate_splits(problem: SplitProblem, genomes: FloatArray, queue: WorkQueue | None) -> FloatArray:
     """The mean errors over the splits, a few networks at a time."""
     queue = WorkQueue(len(genomes), 1) if queue is None else queue
-    while (block := queue.next_block()).start < len(genomes):
+    while (block := queue.next_block(problem.parts[0].candidates(genomes[:1]).lanes)).start < len(genomes):
         errors = []
         for part in problem.parts:
             own = WorkQueue(block.stop - block.start, 1)
@@ -140,7 +140,7 @@ def _evaluate_in_python(problem: Problem, genomes: FloatArray, queue: WorkQueue 
 
 def _evaluate_one(problem: Problem, genome: FloatArray) -> FloatArray:
     """Errors (4,) of one network, in Python."""
-    phi = activations(problem, genome[None])[0]
+    phi = _read(problem.candidates(genome[None]), problem)[0]
     if not np.isfinite(phi).all():
         return np.full(4, np.inf)
     errors = np.empty(4)
@@ -171,7 +171,13 @@ def run_free(problem: Problem, genome: FloatArray, readout: FittedReadout) -> Fl
 
 def activations(problem: Problem | StepsProblem, genomes: FloatArray) -> FloatArray:
     """Activations (n_networks, n_unique_rows, n_cells) of networks on the problem's rows."""
-    return lstm.population(problem.networks(genomes), problem.segments.rows, problem.segments.table)
+    return _read(problem.networks(genomes), problem)
+
+
+def _read(networks: lstm.Network, problem: Problem | StepsProblem) -> FloatArray:
+    """Activations of networks on the problem's rows: read in their precision, told in double."""
+    rows = problem.segments.rows.astype(networks.genome.dtype, copy=False)
+    return lstm.population(networks, rows, problem.segments.table).astype(np.float64, copy=False)
 
 
 def error(objective: Objective, points: Points, decisions: FloatArray) -> float:

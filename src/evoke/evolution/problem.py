@@ -101,7 +101,7 @@ class Problem:
     """Everything that the fitness of a genome depends on.
 
     A genome is the weights (n_cells, 4 * (n_inputs + n_cells)); where parameters of the readout evolve too, its
-    chromosomes end to end.
+    chromosomes end to end. `dtype` is the precision in which networks are judged; all else is in double.
     """
 
     segments: Segments
@@ -113,6 +113,7 @@ class Problem:
     objective: Objective
     free: FreeRun | None = None
     evolved: Evolved | None = None
+    dtype: str = "float64"
 
     @property
     def n_inputs(self) -> int:
@@ -127,6 +128,10 @@ class Problem:
         """One network, or a population, of these genomes."""
         weights = genomes if self.evolved is None else self.evolved.weights(genomes)
         return Network(np.ascontiguousarray(weights), self.cell, self.gate_bias)
+
+    def candidates(self, genomes: FloatArray) -> Network:
+        """The same in the precision in which networks are judged."""
+        return in_precision(self.dtype, self.networks(genomes))
 
     def own_parameters(self, genomes: FloatArray) -> FloatArray | None:
         """C and gamma (n, 2) of the readouts of networks; None where none of them evolves."""
@@ -218,6 +223,8 @@ class PooledProblem:
     objective : Objective
     blocks : int64 ndarray of shape (n_blocks + 1,), optional
         Where each block of sequences begins that is left out as a whole, and the last ends. None: each sequence alone.
+    dtype : {"float64", "float32"}
+        The precision in which networks are judged.
     """
 
     inputs: Sequences
@@ -229,6 +236,7 @@ class PooledProblem:
     readout: LeaveOneOut
     objective: Objective
     blocks: NDArray[np.int64] | None = None
+    dtype: str = "float64"
 
     evolved = None  # C and gamma are found by leave-one-out
 
@@ -240,6 +248,10 @@ class PooledProblem:
         """One network, or a population, of these genomes."""
         return Network(np.ascontiguousarray(genomes), self.cell, self.gate_bias)
 
+    def candidates(self, genomes: FloatArray) -> Network:
+        """The same in the precision in which networks are judged."""
+        return in_precision(self.dtype, self.networks(genomes))
+
     @cached_property
     def digest(self) -> str:
         """SHA-256 of the whole: two problems with the same digest give a genome the same errors."""
@@ -247,7 +259,7 @@ class PooledProblem:
             "rows": self.inputs.rows, "offsets": self.inputs.offsets, "points": ("Points", vars(self.points)),
             "cell": self.cell, "gate_bias": self.gate_bias, "pool": self.pool, "washout": self.washout,
             "readout": ("LeaveOneOut", vars(self.readout)), "objective": ("Objective", vars(self.objective)),
-        }  # fmt: skip
+        } | _of_precision(self.dtype)  # fmt: skip
         if self.blocks is not None:
             parts["blocks"] = self.blocks
         return digest_of("PooledProblem", parts)
@@ -268,6 +280,8 @@ class StepsProblem:
     gate_bias : tuple of 3 floats
     readout : LeaveOneOut
     objective : Objective
+    dtype : {"float64", "float32"}
+        The precision in which networks are judged.
     """
 
     segments: Segments
@@ -277,6 +291,7 @@ class StepsProblem:
     gate_bias: tuple[float, ...]
     readout: LeaveOneOut
     objective: Objective
+    dtype: str = "float64"
 
     evolved = None  # C and gamma are found by leave-one-out
 
@@ -288,6 +303,10 @@ class StepsProblem:
         """One network, or a population, of these genomes."""
         return Network(np.ascontiguousarray(genomes), self.cell, self.gate_bias)
 
+    def candidates(self, genomes: FloatArray) -> Network:
+        """The same in the precision in which networks are judged."""
+        return in_precision(self.dtype, self.networks(genomes))
+
     @cached_property
     def digest(self) -> str:
         """SHA-256 of the whole: two problems with the same digest give a genome the same errors."""
@@ -295,11 +314,24 @@ class StepsProblem:
             "segments": ("Segments", vars(self.segments)), "points": ("Points", vars(self.points)),
             "blocks": self.blocks, "cell": self.cell, "gate_bias": self.gate_bias,
             "readout": ("LeaveOneOut", vars(self.readout)), "objective": ("Objective", vars(self.objective)),
-        }  # fmt: skip
+        } | _of_precision(self.dtype)  # fmt: skip
         return digest_of("StepsProblem", parts)
 
 
 AnyProblem = Problem | PooledProblem | SplitProblem | StepsProblem
+
+
+def in_precision(dtype: str, networks: Network) -> Network:
+    """These networks with weights of this precision; those beyond its range are infinite, and have no finite error."""
+    if networks.genome.dtype == dtype:
+        return networks
+    with np.errstate(over="ignore"):
+        return Network(networks.genome.astype(dtype), networks.cell, networks.gate_bias)
+
+
+def _of_precision(dtype: str) -> dict[str, str]:
+    """Its part of a digest; that of problems in double is as old as the digest."""
+    return {} if dtype == "float64" else {"dtype": dtype}
 
 
 def digest_of(kind: str, fields: dict[str, Any]) -> str:
