@@ -24,8 +24,8 @@ cdef size_t sources_each_step(const evk_network *net) noexcept nogil:
 cdef class Abreast:
     """Up to EVK_ABREAST sequences that are read side by side, by one network or by one for each lane.
 
-    Where one ends, the caller removes it and adds the next, whatever their lengths. The readers 0 to n - 1 are under way.
-    Each has the bits that it has alone."""
+    Where one ends, the caller removes it and adds the next, whatever their lengths. The readers 0 to n - 1 are under
+    way. Each has the bits that it has alone."""
 
     def __cinit__(self, size_t n_inputs, size_t n_packs, bint lanes_are_cells):
         cdef size_t k

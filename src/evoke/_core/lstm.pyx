@@ -16,7 +16,7 @@ cdef enum:
     STEPS_BETWEEN_SIGNALS = 32768
     ROWS_BETWEEN_SIGNALS = 4096
     WIDE_STEPS_BETWEEN_SIGNALS = 256  # of sequences side by side
-    LARGEST_BLOCK = 786432  # bytes of the weights of a block that a step takes: beyond it one network at a time is faster
+    LARGEST_BLOCK = 786432  # bytes of a block's weights for a step: beyond it one network at a time is faster
     LARGEST_CACHED = 16777216  # bytes of the weights of a network, of which all caches together hold more
 
 CELLS = ("lstm", "evolino")
@@ -459,11 +459,11 @@ cdef class Block:
     cdef void gather(self, const int64_t *rows, size_t n, size_t ld, size_t network, double *columns) noexcept nogil:
         """Activations of one network in so many rows: columns[cell][ld], zero after the last row."""
         if self.lanes == LANES:
-            take(<const double *>self.phi + network * self.network_stride, self.row_stride, self.cell_stride, rows, n, ld,
-                 self.net.n_cells, columns)
+            take(<const double *>self.phi + network * self.network_stride, self.row_stride, self.cell_stride, rows, n,
+                 ld, self.net.n_cells, columns)
         else:
-            take(<const float *>self.phi + network * self.network_stride, self.row_stride, self.cell_stride, rows, n, ld,
-                 self.net.n_cells, columns)
+            take(<const float *>self.phi + network * self.network_stride, self.row_stride, self.cell_stride, rows, n,
+                 ld, self.net.n_cells, columns)
 
     cdef void fetch(self, const Segments *segments, int64_t k, size_t lane, real *state) noexcept nogil:
         """Where one network is at the end of segment k, as `step_cells` continues from it; lanes are cells."""
@@ -603,7 +603,8 @@ cdef int read_abreast(Network network, const real *x, const int64_t[::1] offsets
     cdef Py_ssize_t waiting = 0, n = order.shape[0]
     cdef int64_t s, n_steps = 0
     cdef Reader *reader
-    cdef Abreast abreast = Abreast(net.n_inputs, whole_packs(H, PACK_BYTES // sizeof(real)) * sizeof(real) // PACK_BYTES, True)
+    cdef size_t lanes = PACK_BYTES // sizeof(real)
+    cdef Abreast abreast = Abreast(net.n_inputs, whole_packs(H, lanes) // lanes, True)
     net.weights = weights
     with nogil:
         abreast.begin(<size_t>n)
@@ -634,8 +635,8 @@ cdef int read_abreast(Network network, const real *x, const int64_t[::1] offsets
 cdef bint lanes_should_be_cells(const evk_network *net, const int64_t[::1] lengths, size_t lanes) noexcept nogil:
     """Of a wide network that reads sequences of these lengths, longest first.
 
-    Either way takes as long as it has steps of packs, with their idle lanes; where lanes are sequences, less by a tenth, as
-    long as the caches hold the weights, which every pack of them loads by itself."""
+    Either way takes as long as it has steps of packs, with their idle lanes; where lanes are sequences, less by a
+    tenth, as long as the caches hold the weights, which every pack of them loads by itself."""
     cdef Py_ssize_t k
     cdef int64_t by_cells = 0, by_sequences = 0
     for k in range(lengths.shape[0]):

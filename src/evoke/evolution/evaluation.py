@@ -51,8 +51,9 @@ class WorkQueue:
     def next_block(self, lanes: int = LANES) -> slice:
         """Networks for the calling thread, empty when there are no more.
 
-        A block of as many as the core evaluates side by side, `lanes`; near the end halves, so that no thread waits long for
-        another. Half a block costs the forward pass as much as a whole one, but most of the work is in the readouts.
+        A block of as many as the core evaluates side by side, `lanes`; near the end halves, so that no thread waits
+        long for another. Half a block costs the forward pass as much as a whole one, but most of the work is in the
+        readouts.
         """
         with self._lock:
             if self._end is not None and monotonic() >= self._end and np.isfinite(self.errors[:, 1]).any():

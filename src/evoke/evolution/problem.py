@@ -172,6 +172,7 @@ class Problem:
             "exclusive": self.objective.exclusive, "regression": self.objective.regression,
             "epsilon": self.objective.epsilon, "free": None if free is None else free.stretches,
             "feedback_scale": 1.0 if free is None else free.feedback_scale, **evolved,
+            **_of_precision(self.dtype),
         }  # fmt: skip
 
 
