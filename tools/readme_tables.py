@@ -215,9 +215,9 @@ def bench_cell(value: Any) -> str:
     return f"{value:.3g}" if isinstance(value, float) else str(value)
 
 
-def bench(group: str, n_tables: int) -> Callable[[], str]:
+def bench(group: str, n_tables: int, file: str = "benchmarks") -> Callable[[], str]:
     def table() -> str:
-        record = load("benchmarks")
+        record = load(file)
         group_of = record["benchmarks"][group]
         parts = [
             f"{t['title']}:\n\n{markdown(t['rows'][0], (map(bench_cell, row.values()) for row in t['rows']))}"
@@ -331,6 +331,7 @@ TABLES: dict[str, Callable[[], str]] = {
     "sunspots-free": sunspots_free,
     "newton": newton,
     **{f"bench-{group}": bench(group, n_tables) for group, n_tables in BENCHMARKS.items()},
+    "bench-wide": bench("wide", 2, "bench-wide"),
 }
 
 

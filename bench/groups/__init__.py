@@ -9,6 +9,7 @@ CHAPTERS = {
     "threads": "Two threads",
     "vecmath": "Vector functions",
     "lstm": "Forward pass",
+    "wide": "Forward pass of wide networks",
     "mutation": "Mutation",
     "gram": "Kernel matrix",
     "svc": "Classification machines",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -67,7 +68,7 @@ def torch_candidates(
     dtype = getattr(torch, precision)
     x = torch_lstm.padded(X, dtype)
     layers = [torch_lstm.layer(genome, problems.GATE_BIAS, dtype) for genome in genomes]
-    wide = torch_lstm.block_diagonal(genomes, problems.GATE_BIAS, dtype)
+    wide = cache(lambda: torch_lstm.block_diagonal(genomes, problems.GATE_BIAS, dtype))  # large, and not always wanted
     arranged = torch_lstm.arranged(genomes, problems.GATE_BIAS, dtype)
 
     @torch.no_grad()
@@ -76,7 +77,7 @@ def torch_candidates(
 
     @torch.no_grad()
     def together(_):
-        return wide(x)[0].reshape(*x.shape[:2], len(genomes), -1).permute(2, 0, 1, 3)
+        return wide()(x)[0].reshape(*x.shape[:2], len(genomes), -1).permute(2, 0, 1, 3)
 
     return {
         "nn.LSTM for each network": apart,

@@ -99,8 +99,8 @@ def forward(
     dtype : {numpy.float64, numpy.float32}, default float64
         Precision in which everything is computed and returned. Single precision takes about half the time of double for
         a population, and half the memory. Activations of both agree to about 1e-6 where a network forgets; differences
-        grow in one that amplifies them, or that keeps its states over thousands of steps. Evolution and the estimators
-        compute in double.
+        grow in one that amplifies them, or that keeps its states over thousands of steps. The estimators compute in
+        double, but for the evolution of those with ``dtype="float32"``.
 
     Returns
     -------
