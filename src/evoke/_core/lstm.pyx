@@ -17,6 +17,7 @@ cdef enum:
     ROWS_BETWEEN_SIGNALS = 4096
     WIDE_STEPS_BETWEEN_SIGNALS = 256  # of sequences side by side
     LARGEST_BLOCK = 786432  # bytes of a block's weights for a step: beyond it one network at a time is faster
+    INPUTS_AT_ONCE = 64     # of all sequences: as many cache lines as the first cache holds with ease
     LARGEST_CACHED = 16777216  # bytes of the weights of a network, of which all caches together hold more
 
 CELLS = ("lstm", "evolino")
@@ -118,15 +119,19 @@ cdef void pack(const evk_network *net, const real *first, size_t stride, size_t 
                real *weights) noexcept nogil:
     """Cells first[lane * stride][gate][source] -> weights[source][gate][n_lanes], as many lanes as are filled."""
     cdef size_t sources = net.n_inputs + net.n_cells, source, gate, lane
-    for source in range(sources):
-        for gate in range(4):
+    cdef const real *each
+    cdef real *out
+    for gate in range(4):
+        each, out = first + gate * sources, weights + gate * n_lanes
+        for source in range(sources):
             if filled == PACK_BYTES // sizeof(real):  # the same, for the compiler to unroll
                 for lane in range(PACK_BYTES // sizeof(real)):
-                    weights[lane] = first[lane * stride + gate * sources + source]
+                    out[lane] = each[lane * stride]
             else:
                 for lane in range(filled):
-                    weights[lane] = first[lane * stride + gate * sources + source]
-            weights += n_lanes
+                    out[lane] = each[lane * stride]
+            each += 1
+            out += 4 * n_lanes
 
 
 cdef void pack_networks(const evk_network *net, const real *genomes, size_t n_networks, real *weights) noexcept nogil:
@@ -556,17 +561,18 @@ cdef struct Batch:
 cdef void read_together(const evk_network *net, const real *x, const Batch *batch, int64_t begin, int64_t end,
                         real *out) noexcept nogil:
     """Steps begin..end; lanes are sequences."""
-    cdef size_t I = net.n_inputs, H = net.n_cells, k, i
+    cdef size_t I = net.n_inputs, H = net.n_cells, k, i, band
     cdef real *inputs = <real *>batch.inputs
     cdef real *memory = <real *>batch.memory
     cdef real *last = <real *>batch.last
     cdef int64_t t
     cdef real *now
     for t in range(begin, end):
-        for k in range(batch.n):
-            if t < batch.length[k]:
-                for i in range(I):
-                    inputs[i * (PACK_BYTES // sizeof(real)) + k] = x[(<size_t>(batch.first[k] + t)) * I + i]
+        for band in range((I + INPUTS_AT_ONCE - 1) // INPUTS_AT_ONCE):
+            for k in range(batch.n):
+                if t < batch.length[k]:
+                    for i in range(band * INPUTS_AT_ONCE, min((band + 1) * INPUTS_AT_ONCE, I)):
+                        inputs[i * (PACK_BYTES // sizeof(real)) + k] = x[(<size_t>(batch.first[k] + t)) * I + i]
         now = memory + (1 + <size_t>(t & 1)) * batch.part
         step_sequences(net, inputs, memory + (2 - <size_t>(t & 1)) * batch.part, memory, now)
         for k in range(batch.n):
