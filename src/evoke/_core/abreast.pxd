@@ -29,6 +29,7 @@ cdef class Abreast:
     cdef void remove(self, size_t k) noexcept nogil
     cdef void add_inputs(self, const evk_network *net, const real *x) noexcept nogil
     cdef void step(self, const evk_network *net, const real *x) noexcept nogil
+    cdef void step_alone(self, const evk_network *net, const real *x) noexcept nogil
 
 cdef bint is_wide(const evk_network *net) noexcept nogil
 cdef size_t sources_each_step(const evk_network *net) noexcept nogil

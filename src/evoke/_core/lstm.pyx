@@ -118,12 +118,12 @@ cdef size_t weights_size(const evk_network *net, size_t lanes=LANES) noexcept no
 cdef void pack(const evk_network *net, const real *first, size_t stride, size_t filled, size_t n_lanes,
                real *weights) noexcept nogil:
     """Cells first[lane * stride][gate][source] -> weights[source][gate][n_lanes], as many lanes as are filled."""
-    cdef size_t sources = net.n_inputs + net.n_cells, source, gate, lane
+    cdef size_t sources = net.n_inputs + net.n_cells, gate, lane, _
     cdef const real *each
     cdef real *out
     for gate in range(4):
         each, out = first + gate * sources, weights + gate * n_lanes
-        for source in range(sources):
+        for _ in range(sources):
             if filled == PACK_BYTES // sizeof(real):  # the same, for the compiler to unroll
                 for lane in range(PACK_BYTES // sizeof(real)):
                     out[lane] = each[lane * stride]

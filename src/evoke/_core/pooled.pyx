@@ -133,7 +133,8 @@ cdef class Pooler:
         """Activations as they are or, in single precision, the copies that `add` has made."""
         if real is double:
             return phi
-        return &self.widened[(2 * reader.place + <size_t>(row & 1)) * self.width]
+        else:
+            return &self.widened[(2 * reader.place + <size_t>(row & 1)) * self.width]
 
     cdef void add(self, const evk_pool *pool, size_t t, const Reader *reader, const real *now) noexcept nogil:
         """The activations of the last step, counted step t, join the statistics, which are in double precision."""
