@@ -216,27 +216,26 @@ def evaluate_landmarks(Network networks not None, segments not None, train not N
         Of `evoke.readouts`. Of its grid the pair counts that is best on the validation points.
 
     A network whose activations are not finite, or none of whose machines can be trained, has infinite errors."""
-    cdef const double[:, :, ::1] genomes = networks.array
     cdef const double[:, ::1] x = segments.rows
+    cdef list kept = []
+    cdef const void *read = rows_for(networks, x, kept)
     cdef const int64_t[:, ::1] table = segments.table
-    cdef Py_ssize_t n_cells = genomes.shape[1], lane
-    networks.check_inputs(x.shape[1])
+    cdef Py_ssize_t n_networks = check_population(networks), n_cells = networks.c.n_cells, lane
     cdef LandmarkGrid grid = LandmarkGrid(readout, train, validation, objective, x.shape[0], n_cells)
     cdef Segments paths = make_segments(table, x.shape[0])
     cdef Block block = Block(networks, x.shape[0], paths.n_slots)
-    cdef double *phi = <double *>block.phi
     cdef double[::1] columns = aligned(n_cells * grid.train.ld)
     cdef double[::1] held_columns = aligned(n_cells * grid.held_out.ld)
-    cdef Blocks waiting = Blocks(genomes.shape[0], queue)
+    cdef Blocks waiting = Blocks(n_networks, queue, block.lanes)
     grid.poll.data = waiting.stop
     while waiting.next():
         with nogil:
-            block.load(&genomes[waiting.first, 0, 0], waiting.n)
-            block.run(&x[0, 0], &paths)
+            block.load(networks.genome_at(waiting.first), waiting.n)
+            block.run(read, &paths)
             for lane in range(waiting.n):
                 check_signals()
-                gather(&grid.train, phi, n_cells, lane, &columns[0])
-                gather(&grid.held_out, phi, n_cells, lane, &held_columns[0])
+                block.gather(grid.train.rows, grid.train.n, grid.train.ld, lane, &columns[0])
+                block.gather(grid.held_out.rows, grid.held_out.n, grid.held_out.ld, lane, &held_columns[0])
                 grid.search(&columns[0], &held_columns[0])
                 if not waiting.put_left_out(lane, grid.best.error, grid.best.wrong):
                     break
