@@ -29,7 +29,8 @@ from evoke.cli.roles import (
     target_values,
     times_of,
 )
-from evoke.cli.tables import Format, Table, counted, quoted, read_table, some
+from evoke.cli.table_files import Format, read_table
+from evoke.cli.tables import Table, counted, quoted, some
 from evoke.sequences.converters import RowGroups, rows_by_sequence
 
 __all__ = ["fit_model"]

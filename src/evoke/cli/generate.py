@@ -13,7 +13,8 @@ from evoke.cli.figures import check_drawable, draw_sequences
 from evoke.cli.model import load_model
 from evoke.cli.paths import check_targets
 from evoke.cli.roles import Columns, find, target_series, times_of
-from evoke.cli.tables import Format, Table, check_writable, quoted, read_table, some, write_table
+from evoke.cli.table_files import Format, check_writable, read_table, write_table
+from evoke.cli.tables import Table, quoted, some
 from evoke.sequences.converters import RowGroups, rows_by_sequence
 
 __all__ = ["generate_series"]

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import errno
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import click
 
 from evoke.persistence.atomic import check_replaceable, replacing, temporary_beside
 
-__all__ = ["InputFile", "OutputFile", "TableFile", "check_folder", "check_target", "check_targets", "write"]
+__all__ = ["InputFile", "OutputFile", "TableFile", "check_folder", "check_target", "check_targets", "whole_file", "write"]
 
 
 class InputFile(click.Path):
@@ -101,8 +102,15 @@ def _check_not_open(path: Path) -> None:
 
 def write(path: Path, content: str | bytes) -> None:
     """Write a file so that a crash leaves the old or the new one, never a half."""
+    with whole_file(path) as file:
+        file.write(content.encode() if isinstance(content, str) else content)
+
+
+@contextmanager
+def whole_file(path: Path) -> Iterator[BinaryIO]:
+    """A file that is written piece by piece and appears when it is complete."""
     try:
         with replacing(path) as file:
-            file.write(content.encode() if isinstance(content, str) else content)
+            yield file
     except OSError as error:
         raise click.ClickException(f"cannot write {path}: {error.strerror}") from None

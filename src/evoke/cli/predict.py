@@ -13,8 +13,10 @@ from sklearn.base import is_classifier
 from evoke.cli.figures import check_drawable, draw_sequences
 from evoke.cli.model import load_model
 from evoke.cli.paths import check_targets
+from evoke.cli.pieces import NeedsAllRows, can_be_read_in_pieces, predicted_pieces
 from evoke.cli.roles import Columns, find, target_series, target_values, times_of
-from evoke.cli.tables import Format, Table, check_writable, read_table, write_table
+from evoke.cli.table_files import Format, check_writable, read_table, table_writer, write_table
+from evoke.cli.tables import Table
 from evoke.sequences.converters import RowGroups, rows_by_sequence
 
 __all__ = ["predict_table"]
@@ -36,6 +38,12 @@ def predict_table(
     if plot is not None and columns.per_sequence:
         raise click.UsageError(f"--plot draws predictions over time, but {model} predicts one target per sequence")
 
+    if plot is None and not probabilities and can_be_read_in_pieces(estimator, columns, data):
+        try:
+            _predict_in_pieces(estimator, columns, data, Format(**form), real_out, decisions)
+            return
+        except NeedsAllRows:
+            pass
     table = read_table(data, Format(**form))
     forecaster = hasattr(estimator, "generate")
     needed = columns if forecaster else replace(columns, targets=[])
@@ -53,13 +61,12 @@ def predict_table(
         found[columns.sequence] = groups.names if columns.per_sequence else table.frame[columns.sequence].to_numpy()
     if columns.time is not None and not columns.per_sequence:
         found[columns.time] = table.frame[columns.time].to_numpy()
-    found |= zip(columns.targets, _by_column(predicted, groups, columns), strict=True)
-    found |= {name: found[name] == 1 for name in columns.booleans}
+    joined = np.asarray if columns.per_sequence else groups.join
+    found |= _targets(joined(predicted), columns)
     if decisions:
-        values = _by_column(estimator.decision_function(X), groups, columns)
-        found |= zip(_names_of_decisions(estimator, columns), values, strict=True)
+        found |= _decisions(joined(estimator.decision_function(X)), estimator, columns)
     if probabilities:
-        values = _by_column(estimator.predict_proba(X), groups, columns)
+        values = _by_column(joined(estimator.predict_proba(X)))
         of = columns.targets if len(columns.targets) > 1 else estimator.classes_
         found |= zip([f"probability {name}" for name in of], values, strict=True)
     if real_plot is not None:
@@ -78,9 +85,32 @@ def _check_probabilities(estimator: Any, path: Path) -> None:
         raise click.UsageError(f"--probabilities needs {reason}, as with --per-sequence") from None
 
 
-def _by_column(predicted: Any, groups: RowGroups, columns: Columns) -> Any:
-    """What an estimator says of each target: one value per row of the table, or one per sequence."""
-    values = np.asarray(predicted) if columns.per_sequence else groups.join(predicted)
+def _predict_in_pieces(
+    estimator: Any, columns: Columns, data: Path, form: Format, out: Path | None, decisions: bool
+) -> None:
+    methods = ["predict", *(["decision_function"] if decisions else [])]
+    with table_writer(out) as write:
+        for names, (predicted, *values) in predicted_pieces(estimator, columns, data, form, methods):
+            found = {} if columns.sequence is None else {columns.sequence: names}
+            found |= _targets(predicted, columns)
+            if decisions:
+                found |= _decisions(values[0], estimator, columns)
+            write(found)
+
+
+def _targets(predicted: Any, columns: Columns) -> dict[str, Any]:
+    """What is predicted for each target: one value per row of the table, or one per sequence."""
+    found = dict(zip(columns.targets, _by_column(predicted), strict=True))
+    return found | {name: found[name] == 1 for name in columns.booleans}
+
+
+def _decisions(values: Any, classifier: Any, columns: Columns) -> dict[str, Any]:
+    """The decision values under their names."""
+    return dict(zip(_names_of_decisions(classifier, columns), _by_column(values), strict=True))
+
+
+def _by_column(values: Any) -> Any:
+    values = np.asarray(values)
     return values.reshape(len(values), -1).T
 
 

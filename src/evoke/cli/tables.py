@@ -1,29 +1,22 @@
-"""Tables that the command line reads and writes: CSV and Parquet, by pandas.
+"""Tables of the command line, and what their columns hold.
 
-A cell of CSV stays text until a column is asked for numbers, so that labels and names of sequences are kept as they are
-written. Rows are counted as in a spreadsheet: in CSV row 1 is the header, in Parquet it is the first row of data.
+Rows are counted as in a spreadsheet: in CSV row 1 is the header, in Parquet it is the first row of data.
 """
 
 from __future__ import annotations
 
-import csv
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
-from io import BytesIO, StringIO
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from evoke._validation.arrays import FloatArray
-from evoke.cli.errors import print_text
-from evoke.cli.paths import write
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Format", "Table", "check_writable", "counted", "quoted", "read_table", "some", "write_table"]
+__all__ = ["Table", "counted", "import_pandas", "quoted", "some"]
 
 
 _MOST_SHOWN = 5  # rows and columns that a message names
@@ -33,14 +26,6 @@ _HINTS = (  # to a cell that is not a number
     (r"\s*[+-]?\d{1,3}([ ,']\d{3})+(\.\d*)?\s*", "write numbers without thousands separators"),
     (r"\s*(\d{4}-\d{1,2}-\d{1,2}|\d{1,2}[./]\d{1,2}[./]\d{2,4})([T ].*)?", _HINT_TIMES),
 )
-
-
-@dataclass(frozen=True)
-class Format:
-    """How cells and numbers of CSV are written; separator None: the most frequent one in the header."""
-
-    separator: str | None = None
-    decimal: str = "."
 
 
 class Table:
@@ -116,7 +101,7 @@ class Table:
 
     def features(self, names: list[str], times: Any = None) -> pd.DataFrame:
         """Columns of numbers under their names, which the model remembers."""
-        return _import_pandas().DataFrame(self.numbers(names), index=times, columns=names)
+        return import_pandas().DataFrame(self.numbers(names), index=times, columns=names)
 
     def times(self, name: str) -> Any:
         """A column of times or numbers as a pandas index.
@@ -126,7 +111,7 @@ class Table:
         ValueError
             A column that holds neither, with its name and the first row and value that is no time.
         """
-        pandas = _import_pandas()
+        pandas = import_pandas()
         column, held = self.frame[name], self.holds(name)
         if held == "numbers":
             labels = self.labels(name)
@@ -179,7 +164,7 @@ class Table:
 
     def _as_numbers(self, column: pd.Series) -> pd.Series:
         """NaN where the cell is not a number."""
-        return _import_pandas().to_numeric(self._with_points(column), errors="coerce")
+        return import_pandas().to_numeric(self._with_points(column), errors="coerce")
 
     def _with_points(self, column: pd.Series) -> pd.Series:
         """Numbers as they are, and text with decimal points."""
@@ -208,106 +193,9 @@ def quoted(names: Iterable[Any]) -> str:
     return some([*map(repr, names)])
 
 
-# ---------------------------------------------------------------------- files
-
-
-def _import_pandas() -> Any:
+def import_pandas() -> Any:
     try:
         import pandas
     except ImportError as error:
         raise ImportError(f'tables need pandas: pip install "pandas>=2.2" ({error})') from None
     return pandas
-
-
-def _is_parquet(path: Path | None) -> bool:
-    return path is not None and path.suffix.lower() in (".parquet", ".pq")
-
-
-def check_writable(path: Path | None) -> None:
-    """Fails now if a table could not be written to this file after the work; None is stdout."""
-    _import_pandas()
-    if _is_parquet(path):
-        try:
-            import pyarrow  # noqa: F401
-        except ImportError as error:
-            raise ImportError(f'Parquet needs pyarrow: pip install "pyarrow>=16" ({error})') from None
-
-
-def read_table(path: Path, form: Format = Format()) -> Table:
-    """Read a table: Parquet if the name says so, else CSV in UTF-8 with a header.
-
-    Raises
-    ------
-    ValueError
-        No rows, another encoding, rows of differing length, columns with the same name.
-    ImportError
-        pandas is missing, or for Parquet pyarrow.
-    """
-    check_writable(path)
-    table = _read_parquet(path) if _is_parquet(path) else _read_csv(path, form)
-    repeated = table.frame.columns[table.frame.columns.duplicated()].unique()
-    if len(repeated):
-        raise ValueError(f"{path} has several columns with the same name: {quoted(repeated)}")
-    if len(table) == 0:
-        raise ValueError(f"{path} has no rows of data")
-    return table
-
-
-def _read_parquet(path: Path) -> Table:
-    try:
-        frame = _import_pandas().read_parquet(path, engine="pyarrow")
-    except ValueError as error:  # as are pyarrow's own
-        raise ValueError(f"{path} is not a Parquet file that can be read: {error}") from None
-    frame = frame.reset_index(drop=all(name is None for name in frame.index.names))
-    odd = [name for name in frame.columns if not isinstance(name, str)]
-    if odd:
-        raise ValueError(f"{path} has columns whose names are not text: {some(odd)}")
-    return Table(frame, str(path), first_row=1)
-
-
-def _read_csv(path: Path, form: Format) -> Table:
-    pandas = _import_pandas()
-    content = path.read_bytes()
-    try:
-        text = content.decode("utf-8-sig").rstrip("\r\n")
-    except UnicodeDecodeError as error:
-        line = content.count(b"\n", 0, error.start) + 1
-        raise ValueError(
-            f"{path} is not CSV in UTF-8: byte 0x{content[error.start]:02x} in line {line}; export it as such"
-        ) from None
-    if not text.strip():
-        raise ValueError(f"{path} is empty")
-    first_line = text.split("\n", 1)[0]
-    if not first_line.strip():
-        raise ValueError(f"{path} has no header: its first line is empty")
-    separator = form.separator
-    if separator is None:
-        separator = "\t" if path.suffix.lower() == ".tsv" else max(",;\t|", key=first_line.count)
-    try:
-        header = next(csv.reader(StringIO(text, newline=""), delimiter=separator, skipinitialspace=True))
-        frame = pandas.read_csv(
-            StringIO(text, newline=""), sep=separator, dtype=str, header=None, skip_blank_lines=False,
-            skipinitialspace=True, low_memory=False,
-        ).iloc[1:]  # fmt: skip
-    except (csv.Error, pandas.errors.ParserError) as error:
-        reason = str(error).removeprefix("Error tokenizing data. C error: ").strip()
-        raise ValueError(f"{path} cannot be read: {reason}") from None
-    frame.columns = header
-    named = [name != "" for name in header]  # row labels are written without a name; they cannot be meant
-    return Table(frame.loc[:, named].reset_index(drop=True), str(path), 2, form.decimal)
-
-
-def write_table(columns: dict[str, Any], path: Path | None) -> None:
-    """Write a table: to stdout as CSV, or to a file in the format that its name says."""
-    frame = _import_pandas().DataFrame(columns)
-    if _is_parquet(path):
-        file = BytesIO()
-        frame.to_parquet(file, engine="pyarrow", index=False)
-        write(path, file.getvalue())
-        return
-    tabs = path is not None and path.suffix.lower() == ".tsv"
-    text = frame.to_csv(index=False, sep="\t" if tabs else ",", lineterminator="\n")
-    if path is None:
-        print_text(text)
-    else:
-        write(path, text)

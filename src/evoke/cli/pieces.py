@@ -1,0 +1,115 @@
+"""Predictions for a table that is read and written piece by piece, in an amount of memory that does not grow with it."""
+
+from __future__ import annotations
+
+import stat
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from evoke.cli.roles import Columns, find
+from evoke.cli.table_files import Format, read_pieces
+from evoke.cli.tables import Table
+
+__all__ = ["NeedsAllRows", "can_be_read_in_pieces", "predicted_pieces"]
+
+N_ROWS = 1 << 15  # of a piece
+
+Array = np.ndarray[Any, Any]
+
+
+class NeedsAllRows(Exception):
+    """What pieces do not tell: rows of a sequence that do not lie together, how times are written."""
+
+
+def can_be_read_in_pieces(estimator: Any, columns: Columns, data: Path) -> bool:
+    """Whether a model predicts each row from those before it, and a table may be read again if it has to be."""
+    if hasattr(estimator, "generate") or columns.per_sequence or columns.time is not None:
+        return False
+    return columns.sequence is None or stat.S_ISREG(data.stat().st_mode)
+
+
+def predicted_pieces(
+    estimator: Any, columns: Columns, data: Path, form: Format, methods: list[str]
+) -> Iterator[tuple[Array | None, list[Array]]]:
+    """What `methods` of an estimator say of the rows of one piece after the other, and the names of their sequences.
+
+    Raises
+    ------
+    ValueError
+        As for the whole table, with the rows of the piece that is at fault; a column whose kind changes on the way.
+    NeedsAllRows
+        A sequence is met again after another one, or sequences are told apart by times.
+    """
+    readers = [_Reader(estimator, method) for method in methods]
+    needed = [*columns.features, *([] if columns.sequence is None else [columns.sequence])]
+    kinds: dict[str, str] = {}
+    sequences = _Sequences()
+    for table in read_pieces(data, form, N_ROWS, columns.features):
+        table.check_complete(find(table, needed))
+        X = table.features(columns.features)
+        for name in columns.features:
+            _check_same(kinds, table, name)
+        names = None if columns.sequence is None else table.frame[columns.sequence].to_numpy()
+        starts = sequences.starts(names, len(table))
+        yield names, [reader.read(X, starts) for reader in readers]
+
+
+def _check_same(kinds: dict[str, str], table: Table, name: str) -> None:
+    """Truth values count as numbers, but not in the same column."""
+    held = table.holds(name)
+    if kinds.setdefault(name, held) != held:
+        raise ValueError(
+            f"{table.name}: column {name!r} is not numeric: it holds {held} from {table.rows(np.array([0]))} on, and "
+            f"{kinds[name]} before; leave the column out with --features"
+        )
+
+
+class _Sequences:
+    """Which sequences have been met."""
+
+    def __init__(self) -> None:
+        self._met: set[Any] = set()
+        self._last: Any = None
+
+    def starts(self, names: Array | None, n_rows: int) -> Array:
+        """The rows at which sequences start; none at 0 where one goes on."""
+        first = not self._met
+        if names is None:
+            self._met.add(None)
+            return np.zeros(int(first), dtype=np.int64)
+        if names.dtype.kind in "mM":
+            raise NeedsAllRows
+        starts = np.flatnonzero(np.concatenate([[first or names[0] != self._last], names[1:] != names[:-1]]))
+        new = names[starts].tolist()
+        n_met = len(self._met)
+        self._met.update(new)
+        if len(self._met) < n_met + len(new):
+            raise NeedsAllRows
+        self._last = names[-1]
+        return starts
+
+
+class _Reader:
+    """What a method of an estimator says of sequences that may go on from piece to piece."""
+
+    def __init__(self, estimator: Any, method: str):
+        self._method = getattr(estimator, method)
+        self._stream = estimator.stream()
+        self._step = getattr(self._stream, method)
+
+    def read(self, X: Any, starts: Array) -> Array:
+        """One value, or one row of values, for each row of X."""
+        found = []
+        first = int(starts[0]) if len(starts) else len(X)
+        if first:
+            found.append(self._step(X.iloc[:first]))
+        if len(starts) > 1:  # all but the last end here
+            last = int(starts[-1])
+            found.append(self._method(X.iloc[first:last], lengths=np.diff(starts)))
+        if len(starts):
+            self._stream.reset()
+            found.append(self._step(X.iloc[int(starts[-1]) :]))
+        return np.concatenate(found)

@@ -1,0 +1,275 @@
+"""Files of tables that the command line reads and writes, as a whole or piece by piece: CSV and Parquet, by pandas.
+
+A cell of CSV stays text until a column is asked for numbers, so that labels and names of sequences are kept as they are
+written.
+"""
+
+from __future__ import annotations
+
+import codecs
+import csv
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from io import StringIO
+from pathlib import Path
+from typing import IO, Any
+
+from evoke.cli.errors import print_text
+from evoke.cli.paths import whole_file
+from evoke.cli.tables import Table, import_pandas, quoted, some
+
+__all__ = ["Format", "check_writable", "read_pieces", "read_table", "table_writer", "write_table"]
+
+_BLOCK = 1 << 20  # bytes or characters that are read at once
+
+
+@dataclass(frozen=True)
+class Format:
+    """How cells and numbers of CSV are written; separator None: the most frequent one in the header."""
+
+    separator: str | None = None
+    decimal: str = "."
+
+
+def _is_parquet(path: Path | None) -> bool:
+    return path is not None and path.suffix.lower() in (".parquet", ".pq")
+
+
+def check_writable(path: Path | None) -> None:
+    """Fails now if a table could not be written to this file after the work; None is stdout."""
+    import_pandas()
+    if _is_parquet(path):
+        try:
+            import pyarrow  # noqa: F401
+        except ImportError as error:
+            raise ImportError(f'Parquet needs pyarrow: pip install "pyarrow>=16" ({error})') from None
+
+
+# ---------------------------------------------------------------------- reading
+
+
+def read_table(path: Path, form: Format = Format()) -> Table:
+    """Read a table: Parquet if the name says so, else CSV in UTF-8 with a header.
+
+    Raises
+    ------
+    ValueError
+        No rows, another encoding, rows of differing length, columns with the same name.
+    ImportError
+        pandas is missing, or for Parquet pyarrow.
+    """
+    return next(read_pieces(path, form, None))
+
+
+def read_pieces(path: Path, form: Format, n_rows: int | None, numbers: list[str] = []) -> Iterator[Table]:
+    """Read a table so many rows at a time, of which there is always one; None: all at once.
+
+    Columns of CSV that are `numbers` are such at once where all cells of the piece are; all others are text.
+
+    Raises
+    ------
+    ValueError
+        As `read_table` does, with the numbers that rows have in the file.
+    ImportError
+        As `read_table`.
+    """
+    check_writable(path)
+    pieces = _parquet_pieces(path, n_rows) if _is_parquet(path) else _csv_pieces(path, form, n_rows, numbers)
+    row = 0
+    for frame in pieces:
+        repeated = frame.columns[frame.columns.duplicated()].unique()
+        if len(repeated):
+            raise ValueError(f"{path} has several columns with the same name: {quoted(repeated)}")
+        if len(frame):
+            parquet = _is_parquet(path)
+            yield Table(frame, str(path), row + (1 if parquet else 2), "." if parquet else form.decimal)
+        row += len(frame)
+    if row == 0:
+        raise ValueError(f"{path} has no rows of data")
+
+
+def _parquet_pieces(path: Path, n_rows: int | None) -> Iterator[Any]:
+    import pyarrow
+    from pyarrow import parquet
+
+    try:
+        if n_rows is None:
+            frames = iter([import_pandas().read_parquet(path, engine="pyarrow")])
+        else:
+            frames = _batches(parquet.ParquetFile(path), n_rows)
+        for frame in frames:
+            frame = frame.reset_index(drop=all(name is None for name in frame.index.names))
+            odd = [name for name in frame.columns if not isinstance(name, str)]
+            if odd:
+                raise ValueError(f"{path} has columns whose names are not text: {some(odd)}")
+            yield frame
+    except pyarrow.ArrowInvalid as error:
+        raise ValueError(f"{path} is not a Parquet file that can be read: {error}") from None
+
+
+def _batches(file: Any, n_rows: int) -> Iterator[Any]:
+    pandas = import_pandas()
+    described = (file.schema_arrow.pandas_metadata or {}).get("index_columns", [])
+    # an index of equal steps is no column of the file, and a batch is not as long as it
+    index = next((item for item in described if isinstance(item, dict) and item["name"] is not None), None)
+    row = 0
+    for batch in file.iter_batches(n_rows):
+        frame = batch.to_pandas()
+        if index is not None:
+            first, step = index["start"] + row * index["step"], index["step"]
+            frame.index = pandas.RangeIndex(first, first + len(frame) * step, step, name=index["name"])
+        row += len(frame)
+        yield frame
+
+
+def _csv_pieces(path: Path, form: Format, n_rows: int | None, numbers: list[str]) -> Iterator[Any]:
+    pandas = import_pandas()
+    with open(path, "rb") as file:
+        text = _Text(file, path)
+        beginning = text.peek_header()
+        if not beginning.strip():
+            raise ValueError(f"{path} is empty")
+        first_line = beginning.split("\n", 1)[0]
+        if not first_line.strip():
+            raise ValueError(f"{path} has no header: its first line is empty")
+        separator = form.separator
+        if separator is None:
+            separator = "\t" if path.suffix.lower() == ".tsv" else max(",;\t|", key=first_line.count)
+        try:
+            header = next(csv.reader(StringIO(beginning, newline=""), delimiter=separator, skipinitialspace=True))
+            named = [name != "" for name in header]  # row labels are written without a name; they cannot be meant
+            # all numbers are exact from pandas 3.1 on, which warns of the argument
+            old = tuple(map(int, pandas.__version__.split(".")[:2])) < (3, 1)
+            exact: dict[str, Any] = {"float_precision": "round_trip"} if old else {}
+            kinds = {k: str for k, name in enumerate(header) if name not in numbers}
+            # the header is a row, so that the parser counts as many cells in all rows
+            with pandas.read_csv(
+                text, sep=separator, dtype=kinds, header=None, skip_blank_lines=False, skipinitialspace=True,
+                low_memory=False, iterator=True, decimal=form.decimal, **exact,
+            ) as reader:  # fmt: skip
+                reader.get_chunk(1)
+                while True:
+                    try:
+                        frame = reader.read(n_rows)
+                    except StopIteration:
+                        break
+                    frame.columns = header
+                    yield frame.loc[:, named].reset_index(drop=True)
+                    if n_rows is None:
+                        break
+        except (csv.Error, pandas.errors.ParserError) as error:
+            reason = str(error).removeprefix("Error tokenizing data. C error: ").strip()
+            raise ValueError(f"{path} cannot be read: {reason}") from None
+
+
+class _Text:
+    """The text of a file in UTF-8 without the line ends after its last line, read piece by piece."""
+
+    def __init__(self, file: IO[bytes], path: Path):
+        self._file, self._path = file, path
+        self._decoder = codecs.getincrementaldecoder("utf-8-sig")()
+        self._n_lines = 0  # before what the decoder has not seen yet
+        self._ends = ""  # held back until other text follows
+        self._peeked = ""
+        self._done = False
+
+    def __iter__(self) -> Iterator[str]:  # pandas asks files for it
+        while piece := self.read():
+            yield piece
+
+    def peek_header(self) -> str:
+        """The beginning, at least until the end of the first line and until there is text that is not blank."""
+        while "\n" not in self._peeked or not self._peeked.strip():
+            piece = self._next()
+            if not piece:
+                break
+            self._peeked += piece
+        return self._peeked
+
+    def read(self, _size: int = -1) -> str:
+        """The next piece, of any size; empty at the end."""
+        piece, self._peeked = self._peeked, ""
+        return piece or self._next()
+
+    def _next(self) -> str:
+        while not self._done:
+            block = self._file.read(_BLOCK)
+            self._done = not block
+            try:
+                text = self._decoder.decode(block, final=self._done)
+            except UnicodeDecodeError as error:
+                line = self._n_lines + error.object.count(b"\n", 0, error.start) + 1
+                raise ValueError(
+                    f"{self._path} is not CSV in UTF-8: byte 0x{error.object[error.start]:02x} in line {line}; "
+                    "export it as such"
+                ) from None
+            self._n_lines += block.count(b"\n")
+            text = self._ends + text
+            body = text.rstrip("\r\n")
+            self._ends = text[len(body) :]
+            if body:
+                return body
+        return ""
+
+
+# ---------------------------------------------------------------------- writing
+
+
+def write_table(columns: dict[str, Any], path: Path | None) -> None:
+    """Write a table: to stdout as CSV, or to a file in the format that its name says."""
+    with table_writer(path) as write:
+        write(columns)
+
+
+@contextmanager
+def table_writer(path: Path | None) -> Iterator[Callable[[dict[str, Any]], None]]:
+    """What writes a table piece by piece, to where `write_table` does; it appears once all are written."""
+    if path is None:
+        with tempfile.TemporaryFile("w+", encoding="utf-8", newline="") as text:
+            yield _csv_writer(text.write, ",")
+            text.seek(0)
+            while piece := text.read(_BLOCK):
+                print_text(piece)
+        return
+    with whole_file(path) as file:
+        if _is_parquet(path):
+            with _parquet_writer(file) as write:
+                yield write
+        else:
+            tab = path.suffix.lower() == ".tsv"
+            yield _csv_writer(lambda text: file.write(text.encode()), "\t" if tab else ",")
+
+
+def _csv_writer(write: Callable[[str], Any], separator: str) -> Callable[[dict[str, Any]], None]:
+    header = True
+
+    def write_rows(columns: dict[str, Any]) -> None:
+        nonlocal header
+        frame = import_pandas().DataFrame(columns)
+        write(frame.to_csv(index=False, header=header, sep=separator, lineterminator="\n"))
+        header = False
+
+    return write_rows
+
+
+@contextmanager
+def _parquet_writer(file: IO[bytes]) -> Iterator[Callable[[dict[str, Any]], None]]:
+    import pyarrow
+    from pyarrow import parquet
+
+    writer = None
+
+    def write_rows(columns: dict[str, Any]) -> None:
+        nonlocal writer
+        table = pyarrow.Table.from_pandas(import_pandas().DataFrame(columns), preserve_index=False)
+        if writer is None:
+            writer = parquet.ParquetWriter(file, table.schema)
+        writer.write_table(table)
+
+    try:
+        yield write_rows
+    finally:
+        if writer is not None:
+            writer.close()
