@@ -13,7 +13,9 @@ import click
 
 from evoke.persistence.atomic import check_replaceable, replacing, temporary_beside
 
-__all__ = ["InputFile", "OutputFile", "TableFile", "check_folder", "check_target", "check_targets", "whole_file", "write"]
+__all__ = [
+    "InputFile", "OutputFile", "TableFile", "check_folder", "check_target", "check_targets", "whole_file", "write",
+]  # fmt: skip
 
 
 class InputFile(click.Path):

@@ -1,4 +1,4 @@
-"""Predictions for a table that is read and written piece by piece, in an amount of memory that does not grow with it."""
+"""Predictions for a table that is read piece by piece, in memory that does not grow with it."""
 
 from __future__ import annotations
 

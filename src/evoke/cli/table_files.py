@@ -9,7 +9,7 @@ from __future__ import annotations
 import codecs
 import csv
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Container, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from io import StringIO
@@ -63,7 +63,7 @@ def read_table(path: Path, form: Format = Format()) -> Table:
     return next(read_pieces(path, form, None))
 
 
-def read_pieces(path: Path, form: Format, n_rows: int | None, numbers: list[str] = []) -> Iterator[Table]:
+def read_pieces(path: Path, form: Format, n_rows: int | None, numbers: Container[str] = ()) -> Iterator[Table]:
     """Read a table so many rows at a time, of which there is always one; None: all at once.
 
     Columns of CSV that are `numbers` are such at once where all cells of the piece are; all others are text.
@@ -124,7 +124,7 @@ def _batches(file: Any, n_rows: int) -> Iterator[Any]:
         yield frame
 
 
-def _csv_pieces(path: Path, form: Format, n_rows: int | None, numbers: list[str]) -> Iterator[Any]:
+def _csv_pieces(path: Path, form: Format, n_rows: int | None, numbers: Container[str]) -> Iterator[Any]:
     pandas = import_pandas()
     with open(path, "rb") as file:
         text = _Text(file, path)
