@@ -13,6 +13,7 @@ from evoke._core import lstm
 from evoke._core.lstm import Network
 from evoke._validation.arrays import FloatArray
 from evoke.sequences.containers import Sequences
+from evoke.sequences.preparation import Preparation
 
 __all__ = ["activation_blocks", "in_order", "sequence_blocks"]
 
@@ -43,15 +44,22 @@ def row_blocks(offsets: NDArray[np.int64], size: int) -> Iterator[tuple[slice, N
 
 
 def activation_blocks(
-    networks: Sequence[Network], inputs: Sequences, map_: Callable[..., Any] = map, size: int = BLOCK
-) -> Iterator[tuple[slice, FloatArray]]:
+    networks: Sequence[Network], inputs: Sequences, map_: Callable[..., Any] = map, size: int = BLOCK,
+    preparation: Preparation | None = None,
+) -> Iterator[tuple[slice, FloatArray]]:  # fmt: skip
     """Rows and activations (n, n_networks * n_cells) of a block after the other.
 
-    `map_` may be that of a pool of threads.
+    `map_` may be that of a pool of threads. With a `preparation` the inputs are still to be prepared.
     """
     states: list[Any] = [None] * len(networks)
+    before: FloatArray | None = None
     for rows, offsets, continues in row_blocks(inputs.offsets, size):
-        part = np.ascontiguousarray(inputs.rows[rows])
+        part = np.ascontiguousarray(inputs.rows[rows], dtype=np.float64)
+        if preparation is not None:
+            before = before if continues else None
+            read_as = preparation.apply(Sequences(part, offsets, "list"), before).rows
+            before = preparation.kept(part, before)
+            part = read_as
 
         def read(network: Network, state: Any, part: FloatArray = part, offsets: Any = offsets) -> Any:
             return lstm.sequences(network, part, offsets, state)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -226,24 +227,37 @@ class SequenceModel(FittedModel):
 
     def read(self, X: Any, lengths: Any = None) -> Sequences:
         """Sequences that have the features of `fit`."""
-        sequences = as_sequences(X, lengths)
+        sequences = as_sequences(X, lengths, view=self.scaling is not None)
         self.features.check(X, sequences.rows, sequences.container == "list")
         return sequences
 
     def decide(self, sequences: Sequences) -> FloatArray:
         """Decision values (n, n_outputs), one per step, or one per sequence, which is read off its last step."""
+        if self.scaling is not None:
+            return np.concatenate([
+                self.readout.decide(self.scaling.apply(phi)) for _, phi in self._blocks(sequences)
+            ])  # fmt: skip
         inputs = self.inputs(sequences)
         if self.pooling is not None:
             check_lengths(sequences, self.pooling.washout)
             return np.concatenate([
                 self.readout.decide(self.pooling.features(self.network, part)) for _, part in sequence_blocks(inputs)
             ])  # fmt: skip
-        if self.scaling is not None:
-            return np.concatenate([
-                self.readout.decide(self.scaling.apply(phi)) for _, phi in activation_blocks(self.networks, inputs)
-            ])  # fmt: skip
         phi = self.activations(inputs)
         return self.readout.decide(phi[sequences.offsets[1:] - 1] if self.per_sequence else phi)
+
+    def transform(self, sequences: Sequences) -> FloatArray:
+        """Activations at each step (n_rows, n_networks * n_cells)."""
+        if self.scaling is None:
+            return self.activations(self.inputs(sequences))
+        phi = np.empty((len(sequences.rows), self.n_read))
+        for rows, part in self._blocks(sequences):
+            phi[rows] = part
+        return phi
+
+    def _blocks(self, sequences: Sequences) -> Iterator[tuple[slice, FloatArray]]:
+        """Rows and activations of a block of steps after the other."""
+        return activation_blocks(self.networks, sequences, preparation=self.preparation)
 
     def mirror(self, values: NDArray[Any], sequences: Sequences) -> Any:
         """Values in the structure of X, or one per sequence."""

@@ -462,7 +462,7 @@ class SequenceEstimator(BaseEvoke, auto_wrap_output_keys=None):  # type: ignore[
         """
         model = self._fitted_model()
         sequences: Sequences = model.read(X, lengths)
-        return self._as_output(model.activations(model.inputs(sequences)), X, sequences)
+        return self._as_output(model.transform(sequences), X, sequences)
 
     def fit_transform(self, X, y=None, lengths=None, **fit_params):
         """Fit to X and y, then give the activations on X: `fit` and `transform` in one.

@@ -20,6 +20,8 @@ from evoke.sequences.index import indexes_of, read_indexes
 
 __all__ = ["Sequences", "Targets", "as_sequences", "as_targets", "warn_of_column"]
 
+_BLOCK = 1 << 16  # rows that are checked at once
+
 _AXES = ("sequence", "step", "column")
 
 
@@ -97,7 +99,7 @@ def _check_lengths(lengths: Any, n_rows: int, name: str) -> NDArray[np.int64]:
 
 def as_sequences(
     X: Any, lengths: Any = None, *, name: str = "X", n_columns: int | None = None, beside: tuple[Any, ...] = (),
-    of: str = "",
+    of: str = "", view: bool = False,
 ) -> Sequences:  # fmt: skip
     """Bring sequences of any supported container into flat form.
 
@@ -113,11 +115,13 @@ def as_sequences(
         The number of columns that is required.
     beside, of : tuple, str
         The indexes of what the sequences belong to, and its name.
+    view : bool
+        Whether rows in C order may stay where they are, in single precision too: they are read by blocks.
 
     Returns
     -------
     Sequences
-        With C-ordered float64 rows; never a view that could change the caller's array.
+        With C-ordered float64 rows; without `view` never a view that could change the caller's array.
 
     Raises
     ------
@@ -152,12 +156,14 @@ def as_sequences(
                 raise ValueError(f"lengths goes with a 2-D {name}, not with a 3-D array")
             if 0 in array.shape[:2]:
                 raise ValueError(f"{name} has shape {array.shape}: at least one sequence and one step are needed")
-            array = to_finite_rows(array, name, given, _AXES)
-            rows = array.reshape(len(array) * array.shape[1], array.shape[2])
+            flat = array.reshape(len(array) * array.shape[1], array.shape[2])
+            view = view and _may_stay(flat, array, given)
+            rows = flat if view else to_finite_rows(array, name, given, _AXES).reshape(flat.shape)
             offsets, container = _offsets([array.shape[1]] * array.shape[0]), "3d"
         elif array.ndim == 2:
             check_not_empty(array, name)
-            rows = to_finite_rows(array, name, given, _AXES)
+            view = view and _may_stay(array, array, given)
+            rows = array if view else to_finite_rows(array, name, given, _AXES)
             if lengths is None:
                 offsets, container = _offsets([len(rows)]), "2d"
             else:
@@ -171,7 +177,19 @@ def as_sequences(
     if n_columns is not None and rows.shape[1] != n_columns:
         raise ValueError(f"{name} has {rows.shape[1]} columns, expected {n_columns}")
     index = read_indexes(given, name, container == "list", beside=beside, of=of, offsets=offsets)
-    return Sequences(np.array(rows, dtype=np.float64, order="C"), offsets, container, index)
+    if container == "list" or not np.may_share_memory(rows, X):  # what is new need not be copied
+        rows = np.asarray(rows, dtype=np.float64, order="C")
+    elif not view:
+        rows = np.array(rows, dtype=np.float64, order="C")
+    return Sequences(rows, offsets, container, index)
+
+
+def _may_stay(rows: NDArray[Any], array: NDArray[Any], given: Any) -> bool:
+    """Whether rows need no other form: numbers of a file in memory, for instance, which are all finite."""
+    return (
+        array.dtype in (np.float32, np.float64) and array.flags.c_contiguous and not hasattr(given, "columns")
+        and all(np.isfinite(rows[k : k + _BLOCK]).all() for k in range(0, len(rows), _BLOCK))
+    )  # fmt: skip
 
 
 @dataclass(frozen=True)

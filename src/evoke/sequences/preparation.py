@@ -78,7 +78,8 @@ class Preparation:
     def apply(self, X: Sequences, before: FloatArray | None = None) -> Sequences:
         """The inputs of the networks."""
         inputs = np.ones((len(X.rows), self.n_inputs))
-        inputs[:, :-1] = (self.columns(X, before) - self.mean) * self.inverse
+        np.subtract(self.columns(X, before), self.mean, out=inputs[:, :-1])
+        inputs[:, :-1] *= self.inverse
         return replace(X, rows=inputs)
 
 
