@@ -258,7 +258,8 @@ def as_targets(y: Any, X: Sequences, *, name: str = "y", of: str = "X", what: st
                 f"{_hint(y, name, what)}"
             )
         return _one_column_is_none(y.reshape((n_rows, *y.shape[2:])), name, what)
-    if not any(isinstance(element, (list, tuple)) or np.ndim(element) > 0 for element in y):
+    one_each = isinstance(y, np.ndarray) and y.ndim == 1  # which need not be looked at one by one
+    if one_each or not any(isinstance(element, (list, tuple)) or np.ndim(element) > 0 for element in y):
         values = to_targets(given, name)
         if len(values) != n_sequences:
             raise ValueError(f"{name} has {len(values)} {what}s, {of} has {n_sequences} sequences")

@@ -55,20 +55,25 @@ class Preparation:
         """Inputs of the networks, the last of which is always 1: the weights from it are biases that evolve."""
         return len(self.mean) + 1
 
-    def columns(self, X: Sequences, before: FloatArray | None = None) -> FloatArray:
+    def columns(self, X: Sequences, before: FloatArray | None = None, out: FloatArray | None = None) -> FloatArray:
         """Columns of X, and their changes; `before` are the last rows before, where a single sequence continues."""
-        if not self.lags:
+        if not self.lags and out is None:
             return X.rows
-        columns = [X.rows]
-        if before is not None:
-            rows = np.concatenate([before, X.rows])
-            return np.concatenate(
-                [X.rows, *(_changes(rows, lag)[len(before) :] for lag in self.lags)], axis=1
-            )
-        step = np.arange(len(X.rows)) - np.repeat(X.offsets[:-1], X.lengths)  # of its sequence
-        for lag in self.lags:
-            columns.append(np.where((step >= lag)[:, None], _changes(X.rows, lag), 0.0))
-        return np.concatenate(columns, axis=1)
+        n_rows, n = X.rows.shape
+        found = np.empty((n_rows, n * (1 + len(self.lags)))) if out is None else out
+        found[:, :n] = X.rows
+        rows = X.rows if before is None else np.concatenate([before, X.rows])
+        first = len(rows) - n_rows
+        step = np.arange(n_rows) - np.repeat(X.offsets[:-1], X.lengths) if self.lags and X.n_sequences > 1 else None
+        for k, lag in enumerate(self.lags, start=1):
+            changes = found[:, k * n : (k + 1) * n]
+            start = max(0, lag - first)
+            changes[:start] = 0.0
+            if start < n_rows:
+                np.subtract(rows[first + start :], rows[first + start - lag : -lag], out=changes[start:])
+            if step is not None:
+                changes[step < lag] = 0.0
+        return found
 
     def kept(self, rows: FloatArray, before: FloatArray | None) -> FloatArray:
         """The last of the `rows` that follow `before`, as far back as changes reach: what `columns` asks for next."""
@@ -78,19 +83,22 @@ class Preparation:
     def apply(self, X: Sequences, before: FloatArray | None = None) -> Sequences:
         """The inputs of the networks."""
         inputs = np.ones((len(X.rows), self.n_inputs))
-        np.subtract(self.columns(X, before), self.mean, out=inputs[:, :-1])
-        inputs[:, :-1] *= self.inverse
+        columns = self.columns(X, before, inputs[:, :-1])
+        columns -= self.mean
+        columns *= self.inverse
         return replace(X, rows=inputs)
 
 
 def _mean_and_deviation(values: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Those of columns; a deviation of 0 where one does not vary but for rounding."""
-    largest = np.abs(values).max(axis=0)
+    largest = np.maximum(values.max(axis=0), -values.min(axis=0))
     # sums and squares of very large or small values leave the range of float64; powers of two change no other bit
     unit = np.ldexp(1.0, np.frexp(largest)[1] - 1)
     scaled = values / unit
     mean = scaled.mean(axis=0)
-    deviation = np.sqrt(((scaled - mean) ** 2).mean(axis=0)) * unit
+    scaled -= mean
+    scaled *= scaled
+    deviation = np.sqrt(scaled.mean(axis=0)) * unit
     return mean * unit, np.where(deviation > np.maximum(_CONSTANT * largest, _SMALLEST), deviation, 0.0)
 
 
@@ -124,13 +132,6 @@ class Scaling:
         """Scaled values."""
         values = (values - self.mean) * self.inverse
         return np.clip(values, -self.limit, self.limit, out=values)
-
-
-def _changes(rows: FloatArray, lag: int) -> FloatArray:
-    """Rows less those `lag` before them; 0 for the first ones."""
-    changes = np.zeros_like(rows)
-    np.subtract(rows[lag:], rows[:-lag], out=changes[lag:])
-    return changes
 
 
 @dataclass(frozen=True, eq=False)
