@@ -1,4 +1,4 @@
-"""Arrays in files are read by blocks where machines on landmarks read steps."""
+"""Steps without end: arrays in files, and streams, are read in memory that does not grow with them."""
 
 import tracemalloc
 
@@ -63,3 +63,18 @@ def test_what_is_not_finite_in_a_map(map_of):
     X[69_000, 1] = np.nan
     with pytest.raises(ValueError, match="X contains NaN or infinity: nan at step 69000, column 1"):
         model.predict(map_of(X))
+
+
+def test_a_stream_needs_the_memory_of_a_piece():
+    rng = np.random.default_rng(0)
+    model = EvokeRegressor(**SMALL).fit(rng.normal(size=(2000, 2)), np.arange(2000.0))
+    piece, peaks = rng.normal(size=(1000, 2)), []
+    reader = model.stream()
+    reader.predict(piece)
+    for n_pieces in (2, 100):
+        tracemalloc.start()
+        for _ in range(n_pieces):
+            reader.predict(piece)
+        peaks.append(tracemalloc.get_traced_memory()[1])
+        tracemalloc.stop()
+    assert peaks[1] < 1.1 * peaks[0]
