@@ -154,6 +154,7 @@ class ESP(Engine):
         initial = [self._draw(part, i) if _draws(part) else part for i, part in enumerate(initial)]
         self.subpopulations = _check_initial(initial, self.lengths, self.subpopulation_size)
         self._assembly = None  # set between ask and tell
+        self._last = None  # of each subpopulation the chromosome that ranked last, from tell to ask
 
     @property
     def _is_asked(self):
@@ -170,11 +171,35 @@ class ESP(Engine):
         ndarray of shape (n_networks, n_subpopulations, length), or list of ndarray (n_networks, length_i)
             An array, C-contiguous, if all lengths are equal, else one array per subpopulation. The caller's to keep.
         """
+        self._last = None
         if self._assembly is None:
             self._assembly = self._assemble()
         return self._joined(
             [chromosomes[index] for chromosomes, index in zip(self.subpopulations, self._members(), strict=True)]
         )
+
+    def take_in(self, network, fitness):
+        """Take in a network of another search, between `tell` and `ask`.
+
+        Its chromosomes take the places of those that ranked last, after a burst those of the last members. Where it is
+        better than the best network so far it is that from now on, and bursts are around it.
+
+        Parameters
+        ----------
+        network : ndarray of shape (n_subpopulations, length), or list of ndarray (length_i,)
+            As `best` of an object with the same `lengths`.
+        fitness : float
+
+        Raises
+        ------
+        ValueError
+            If `ask` was called since, or a state was loaded: nobody knows then which ones ranked last.
+        """
+        if self._last is None:
+            raise ValueError("take_in was called, but not between tell and ask")
+        for chromosomes, chromosome, last in zip(self.subpopulations, network, self._last, strict=True):
+            chromosomes[last] = chromosome
+        self._hall.enter(np.array([fitness]), self._last[:, None], self.subpopulations)
 
     def _told(self):
         return self._members(), self.subpopulations
@@ -199,6 +224,7 @@ class ESP(Engine):
             for part in np.split(own, np.cumsum(self.lengths)[:-1] * self.subpopulation_size)
         ]
         self._assembly = self._assemble() if is_asked else None
+        self._last = None
 
     def _parameters(self):
         return {
@@ -244,6 +270,7 @@ class ESP(Engine):
     def _select(self, scores):
         quarter = max(1, self.subpopulation_size // 4)
         ranks = np.argsort(scores, axis=1, kind="stable")
+        self._last = ranks[:, -1]
         scales = for_each(self.mutation_scale, len(self.lengths))
         for i, (chromosomes, rank) in enumerate(zip(self.subpopulations, ranks, strict=True)):
             copies = chromosomes[rank[:quarter]]
@@ -258,6 +285,7 @@ class ESP(Engine):
         for i, (chromosomes, centre) in enumerate(zip(self.subpopulations, self._hall.chromosomes(0), strict=True)):
             chromosomes[:] = centre
             add_cauchy(chromosomes[1:], scales[i], self._stream(_BURST, i))
+        self._last = np.full(len(self.lengths), self.subpopulation_size - 1)
         self.bursts.append(self.generation)
         self.stagnation = 0
 

@@ -17,7 +17,7 @@ from joblib import parallel_config
 from sklearn.model_selection import GridSearchCV
 
 from evoke import EvokeClassifier, EvokeForecaster, EvokeRegressor, reproduce, tasks
-from evoke.evolution import workers
+from evoke.evolution import archipelago, workers
 from evoke.evolution.evaluation import evaluate
 from evoke.exceptions import WorkerLostError
 from evoke.reproduce import _anbncn as grammar
@@ -124,6 +124,48 @@ def test_fits_are_the_same(backend, kind, n_jobs):
     with backend():
         model = fitted(kind, n_jobs=n_jobs)
     assert_same(model, fitted(kind), kind)
+
+
+@pytest.mark.parametrize("kind", ["classifier", "forecaster"])
+def test_islands_are_the_same_and_one_whose_worker_dies_is_evolved_again(backend, kind, monkeypatch, tmp_path):
+    parameters = {"n_islands": 3, "migrate_every": 2, "n_generations": 7}
+    expected = fitted(kind, **parameters)
+    with backend():
+        assert_same(fitted(kind, **parameters), expected, kind)
+    evolve_there, flag = archipelago.evolve_there, str(tmp_path / "died")
+
+    def dies_once(digest, problem, n_generations, island):
+        if island.generation == 2:  # in the second epoch
+            try:
+                os.close(os.open(flag, os.O_CREAT | os.O_EXCL))
+            except FileExistsError:
+                pass
+            else:
+                os.kill(os.getpid(), signal.SIGKILL)
+        return evolve_there(digest, problem, n_generations, island)
+
+    monkeypatch.setattr(archipelago, "evolve_there", dies_once)
+    with backend():
+        assert_same(fitted(kind, **parameters), expected, kind)
+    assert os.path.exists(flag)
+
+
+def test_islands_whose_workers_die_always_leave_the_best(backend, monkeypatch):
+    def dies(digest, problem, n_generations, island):
+        os._exit(1)
+
+    def second(record, _esp):
+        if record["generation"] == 2:
+            monkeypatch.setattr(archipelago, "evolve_there", dies)
+
+    monkeypatch.setattr(workers, "TRIES", 2)
+    estimator, X, y = problems()["classifier"]
+    parameters = SMALL | {"n_islands": 2, "migrate_every": 1}
+    model = estimator(**parameters, n_jobs=2, callbacks=[second])
+    with backend(), pytest.raises(WorkerLostError, match="is kept"):
+        model.fit(X, y)
+    monkeypatch.undo()
+    assert_same(model, estimator(**parameters | {"n_generations": 2}).fit(X, y))
 
 
 def test_runs_are_the_same_and_one_that_fails_is_listed(backend, monkeypatch):
@@ -237,7 +279,7 @@ def test_a_dask_cluster_without_workers_is_an_error(monkeypatch):
         distributed.LocalCluster(n_workers=0, processes=False, dashboard_address=":0") as cluster,
         distributed.Client(cluster),
         parallel_config("dask", wait_for_workers_timeout=0.1),
-        workers._others(2) as others,
+        workers.others(2) as others,
         pytest.raises(WorkerLostError, match="DaskDistributedBackend lost workers"),
     ):
         list(others.results(abs, [-1, -2]))

@@ -16,7 +16,8 @@ from evoke.evolution import run as evolution
 from evoke.evolution import workers
 from evoke.evolution.evaluation import evaluate
 from evoke.evolution.problem import Objective, Problem, merge_points
-from evoke.evolution.run import Run, tell
+from evoke.evolution.records import tell
+from evoke.evolution.run import Run
 from evoke.evolution.workers import slices
 from evoke.hall_of_fame import HallOfFame
 from evoke.readouts import SVMReadout

@@ -125,7 +125,8 @@ class Checkpoint:
                 written = run.esp.generation
 
         try:
-            yield lambda _record, esp: write() if esp.generation % self.every == 0 else None
+            # islands come by some generations at a time
+            yield lambda _record, esp: write() if esp.generation // self.every > written // self.every else None
         finally:
             write()
 

@@ -54,6 +54,9 @@ from evoke.svm._weights import weighted_C
 
 __all__ = ["BaseEvoke", "check_parameters", "learned", "settled_parameters"]
 
+# Each has a population of its own, and all are in memory.
+MOST_ISLANDS = 10_000
+
 
 class learned:
     """A learned attribute, read from the fitted model; there is none before `fit`, or where the model has None."""
@@ -189,6 +192,11 @@ class BaseEvoke(
         if self.burst_patience is not None:
             check_integer("burst_patience", self.burst_patience, 1)
         check_choice("search", self.search, ("esp", "cmaes"))
+        check_integer("n_islands", self.n_islands, 1, MOST_ISLANDS)
+        check_integer("migrate_every", self.migrate_every, 1)
+        if self.n_islands > 1 and is_text(self.search, "cmaes"):
+            # CMA-ES learns from networks that it has drawn, and a network that comes from elsewhere is none of them
+            raise refusal("n_islands", "be 1 with search='cmaes', which can take in no network", self.n_islands)
         check_choice("cell", self.cell, lstm.CELLS)
         check_choice("credit", self.credit, ("best", "mean"))
         check_choice("objective", self.objective, loss.OBJECTIVES)

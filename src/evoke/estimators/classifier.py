@@ -185,6 +185,15 @@ class EvokeClassifier(ClassifierMixin, SequenceEstimator):
         Precision in which the networks of the evolution read X. In single precision their forward pass takes about half
         the time. Readouts are trained in double precision all the same, and so is the whole model: it reads with the
         best network in double precision. With a seed, each precision has bits of its own, the same on every machine.
+    n_islands : int, default=1
+        Populations that evolve side by side, each of as many networks a generation as one, and each on a worker of its
+        own where `n_jobs` or the joblib backend in force has them. `history_` has one record a generation: that of the
+        best island, with the median of their medians. Not with ``search="cmaes"``, nor where many networks are read
+        together.
+    migrate_every : int, default=10
+        Generations after which the best network of each island goes to the next one, and that of the last to the
+        first: there it takes the places of the chromosomes that ranked last. `callbacks` are called, and `max_seconds`
+        ends the run, only then.
 
     Attributes
     ----------
@@ -272,6 +281,8 @@ class EvokeClassifier(ClassifierMixin, SequenceEstimator):
         fit_samples="auto",
         search="esp",
         dtype="float64",
+        n_islands=1,
+        migrate_every=10,
     ):
         self.n_cells = n_cells
         self.cell = cell
@@ -310,6 +321,8 @@ class EvokeClassifier(ClassifierMixin, SequenceEstimator):
         self.fit_samples = fit_samples
         self.search = search
         self.dtype = dtype
+        self.n_islands = n_islands
+        self.migrate_every = migrate_every
 
     # ------------------------------------------------------------------ fitting
 

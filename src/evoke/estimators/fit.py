@@ -6,6 +6,7 @@ import copy
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,7 @@ from evoke.estimators.fitted import FittedModel
 from evoke.estimators.pooling import Pooling, Resampled
 from evoke.evolution.evaluation import activations, evaluate, fit_readout
 from evoke.evolution.evolved import as_genomes
+from evoke.evolution.islands import Islands
 from evoke.evolution.problem import Points, PooledProblem, Problem, StepsProblem
 from evoke.evolution.run import Run, judge_anew
 from evoke.evolution.sampling import PosedProblem, SampledProblem
@@ -114,20 +116,27 @@ def make_engine(estimator: BaseEstimator, problem: PosedProblem, **further: Any)
     scales: dict[str, Any] = {"mutation_scale": estimator.mutation_scale, "burst_scale": estimator.burst_scale}
     if evolved is not None:
         scales = evolved.engine(**scales)
-    return ESP(
+    island = partial(
+        ESP,
         lengths,
         subpopulation_size=estimator.subpopulation_size,
         n_trials=estimator.n_trials,
         burst_patience=estimator.burst_patience,
         credit=estimator.credit,
-        **common,
+        weight_range=estimator.weight_range,
         **scales,
         **further,
     )
+    seed = estimator.random_state
+    if estimator.n_islands == 1:
+        return island(random_state=seed)
+    return Islands.make(island, int(estimator.n_islands), int(estimator.migrate_every), seed)
 
 
 def generations(estimator: BaseEstimator, esp: Engine) -> int:
     """Generations of an engine that take the networks which an estimator asks for, or a few more in the last one."""
+    if isinstance(esp, Islands):
+        return int(estimator.n_generations)
     n_networks = int(estimator.n_generations) * int(estimator.subpopulation_size) * int(estimator.n_trials)
     return -(-n_networks // esp.n_networks)
 

@@ -157,6 +157,15 @@ class EvokeForecaster(SeriesEstimator):
         all, in smaller generations: those of `history_`, of `callbacks` and of checkpoints. `mutation_scale`,
         `burst_patience`, `burst_scale` and `credit` have no part in it. It is for one network, not for many that are
         read together.
+    n_islands : int, default=1
+        Populations that evolve side by side, each of as many networks a generation as one, and each on a worker of its
+        own where `n_jobs` or the joblib backend in force has them. `history_` has one record a generation: that of the
+        best island, with the median of their medians. Not with ``search="cmaes"``, nor where many networks are read
+        together.
+    migrate_every : int, default=10
+        Generations after which the best network of each island goes to the next one, and that of the last to the
+        first: there it takes the places of the chromosomes that ranked last. `callbacks` are called, and `max_seconds`
+        ends the run, only then.
 
     Attributes
     ----------
@@ -242,6 +251,8 @@ class EvokeForecaster(SeriesEstimator):
         scale="auto",
         max_seconds=None,
         search="esp",
+        n_islands=1,
+        migrate_every=10,
     ):
         self.n_cells = n_cells
         self.cell = cell
@@ -279,6 +290,8 @@ class EvokeForecaster(SeriesEstimator):
         self.scale = scale
         self.max_seconds = max_seconds
         self.search = search
+        self.n_islands = n_islands
+        self.migrate_every = migrate_every
 
     # ------------------------------------------------------------------ fitting
 

@@ -381,6 +381,8 @@ class SequenceEstimator(BaseEvoke, auto_wrap_output_keys=None):  # type: ignore[
             return "X_val"
         if is_text(self.search, "cmaes"):
             return "search='cmaes'"
+        if self.n_islands != 1:
+            return f"n_islands={shown(self.n_islands)}"
         if evolved := self._evolved_parameters():
             return f"{evolved[0]}='evolve'"
         if not is_splitter(self.validation) and not is_text(self.validation, "auto"):
@@ -411,9 +413,12 @@ class SequenceEstimator(BaseEvoke, auto_wrap_output_keys=None):  # type: ignore[
             raise refusal("readout", "be another where y has one target a sequence", self.readout)
         if way is Way.LANDMARKS and given.held_out is not None:
             raise ValueError("readout='landmarks' judges networks on samples of X; X_val and y_val have no part")
-        if way is not Way.STEPS and is_text(self.search, "cmaes"):
+        if way is not Way.STEPS and (is_text(self.search, "cmaes") or self.n_islands > 1):
             # trials: where CMA-ES came to rest, the networks of its hall of fame were all much the same
             whole_or_joined = "whole sequences are left out" if way is Way.WHOLE else "readout='landmarks' reads steps"
+            if self.n_islands > 1:
+                what = f"be 1 where {whole_or_joined}: many networks are read, and islands are for one"
+                raise refusal("n_islands", what, self.n_islands)
             what = f"be 'esp' where {whole_or_joined}: many networks are read, and they have to differ"
             raise refusal("search", what, self.search)
         settled = self._settled(way)

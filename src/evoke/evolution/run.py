@@ -10,14 +10,16 @@ from time import monotonic
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from evoke._validation.arrays import FloatArray
 from evoke._validation.errors import refusal
 from evoke._validation.parameters import takes_record
 from evoke.engine import Engine
+from evoke.evolution.archipelago import archipelago
 from evoke.evolution.evolved import as_genomes
+from evoke.evolution.islands import Islands
 from evoke.evolution.problem import PooledProblem
+from evoke.evolution.records import of_islands, tell
 from evoke.evolution.sampling import PosedProblem, SampledProblem
 from evoke.evolution.workers import evaluator
 
@@ -113,25 +115,44 @@ def evolve(
     callbacks : iterable of callbacks
         See `Run`.
     max_seconds : float, optional
-        When these are over the run ends before the next generation. The first one of whole sequences, whose networks
-        are many, ends with those that are evaluated by then; the others rank last.
+        When these are over the run ends before the next generation, with islands at their next migration. The first
+        one of whole sequences, whose networks are many, ends with those that are evaluated by then; the others rank
+        last.
 
     Raises
     ------
     ParameterError
         A callback does not do what `Run` says.
     """
-    esp, history = run.esp, run.history
+    esp = run.esp
     end = np.inf if max_seconds is None else monotonic() + max_seconds
     callbacks = list(callbacks)
     for callback in callbacks:
         if hasattr(callback, "restore"):
             with whole_or_not_at_all(run):
                 callback.restore(run)
-    with ExitStack() as stack, evaluator(n_jobs, esp.n_networks, run.listeners) as evaluate_all:
+    way = epochs(run, n_jobs) if isinstance(esp, Islands) else generations(run, n_jobs, end)
+    with ExitStack() as stack, way as advance:
         watching = [begin(stack, run, k, callback) for k, callback in enumerate(callbacks)]
         while esp.generation < run.n_generations and not run.stopped:
-            is_cut = max_seconds is not None and esp.generation == 0 and isinstance(run.problem, PooledProblem)
+            for record in advance():
+                if any([is_end(k, callback(record, esp)) for k, callback in enumerate(watching)]):
+                    run.stopped = True
+            run.stopped |= monotonic() >= end
+
+
+# Evolves for a while; the records of the generations, which are in the history by then.
+Advance = Callable[[], list[dict[str, Any]]]
+
+
+@contextmanager
+def generations(run: Run, n_jobs: int | None, end: float) -> Iterator[Advance]:
+    """A function that takes a run through a generation, whose networks workers share."""
+    esp = run.esp
+    with evaluator(n_jobs, esp.n_networks, run.listeners) as evaluate_all:
+
+        def advance() -> list[dict[str, Any]]:
+            is_cut = end < np.inf and esp.generation == 0 and isinstance(run.problem, PooledProblem)
             problem, genomes = run.problem, as_genomes(esp.ask())
             n, n_kept = len(genomes), 0
             if isinstance(problem, SampledProblem):
@@ -142,13 +163,29 @@ def evolve(
             with whole_or_not_at_all(run):
                 if n_kept:
                     judge_anew(esp, errors[n:])
-                record = tell(esp, errors[:n])
-                if run.problem.evolved is not None:
-                    record |= run.problem.evolved.record(esp.best)
-                history.append(record)
-            if any([is_end(k, callback(record, esp)) for k, callback in enumerate(watching)]):
-                run.stopped = True
-            run.stopped |= monotonic() >= end
+                run.history.append(tell(esp, errors[:n], run.problem.evolved))
+            return run.history[-1:]
+
+        yield advance
+
+
+@contextmanager
+def epochs(run: Run, n_jobs: int | None) -> Iterator[Advance]:
+    """A function that takes a run to the next migration, or to its end, each island on a worker of its own."""
+    esp, problem = run.esp, run.problem
+    if isinstance(problem, SampledProblem) or not isinstance(esp, Islands):
+        raise ValueError("islands are for one network, which is judged on the same data in all generations")
+    with archipelago(n_jobs, problem, len(esp.islands)) as evolve_all:
+
+        def advance() -> list[dict[str, Any]]:
+            n = min(esp.left_alone, run.n_generations - esp.generation)
+            islands, records = evolve_all(esp.islands, n)
+            with whole_or_not_at_all(run):
+                esp.replace(islands)
+                run.history.extend(of_islands(together) for together in zip(*records, strict=True))
+            return run.history[-n:]
+
+        yield advance
 
 
 def judge_anew(esp: Engine, errors: FloatArray) -> None:
@@ -188,31 +225,3 @@ def whole_or_not_at_all(run: Run) -> Iterator[None]:
         run.esp.load_state_dict(before)
         del run.history[n_records:]
         raise
-
-
-def tell(esp: Engine, errors: NDArray[np.float64]) -> dict[str, Any]:
-    """Give the fitness to the engine; the record of the generation."""
-    fitness = errors[:, 0] + errors[:, 1]
-    n_bursts = len(esp.bursts)
-    evaluated = ~np.isnan(fitness)
-    esp.tell(fitness, n_evaluated=int(evaluated.sum()))
-    best = int(np.argmin(np.where(np.isnan(fitness), np.inf, fitness)))
-    return {
-        "generation": esp.generation,
-        "n_evaluations": esp.n_evaluations,
-        "best_fitness": esp.best_fitness,
-        "generation_best": float(fitness[best]),
-        "generation_median": float(np.median(fitness[evaluated])) if evaluated.any() else np.nan,
-        "train_error": float(errors[best, 0]),
-        "validation_error": float(errors[best, 1]),
-        "wrong_train": number_of_wrong(errors[best, 2]),
-        "wrong_validation": number_of_wrong(errors[best, 3]),
-        "burst": len(esp.bursts) > n_bursts,
-    }
-
-
-def number_of_wrong(error: float) -> int | float:
-    """A number of decisions, whole unless they have weights; -1 where there is none."""
-    if not np.isfinite(error):
-        return -1
-    return int(error) if error == int(error) else float(error)

@@ -19,7 +19,7 @@ from evoke.evolution.evaluation import WorkQueue, evaluate
 from evoke.evolution.problem import AnyProblem
 from evoke.exceptions import WorkerLostError
 
-__all__ = ["evaluator", "in_threads", "n_threads", "slices", "spread"]
+__all__ = ["evaluator", "in_threads", "n_threads", "n_workers", "others", "slices", "spread"]
 
 
 # How often work is tried whose workers die. It is a pure function: to do it again is safe.
@@ -84,14 +84,14 @@ def evaluator(
         with _Threads(workers, listeners) as threads:
             yield threads.evaluate
     else:
-        with _others(workers) as others:
+        with others(workers) as elsewhere:
 
             def evaluate_all(
                 problem: AnyProblem, genomes: FloatArray, seconds: float | None = None
             ) -> FloatArray:
                 # every slice takes the problem with it: docs/parallel.md says what that costs
                 call = partial(evaluate, problem) if seconds is None else partial(_in_time, problem, seconds)
-                errors = dict(others.results(call, slices(genomes, workers)))
+                errors = dict(elsewhere.results(call, slices(genomes, workers)))
                 return np.concatenate([errors[k] for k in range(len(errors))])
 
             yield evaluate_all
@@ -217,7 +217,7 @@ class _Dask(AbstractContextManager["_Dask"]):
             client.cancel(list(left))
 
 
-def _others(workers: int, as_they_come: bool = False) -> _Joblib | _Dask:
+def others(workers: int, as_they_come: bool = False) -> _Joblib | _Dask:
     """The backend in force, which has its work done in other processes."""
     backend = get_active_backend()[0]
     dask = type(backend).__name__ == "DaskDistributedBackend"  # to import the class would be to import Dask
@@ -246,5 +246,5 @@ def spread(call: Callable[[Any], Any], items: Sequence[Any], n_jobs: int) -> Ite
     WorkerLostError
         Workers die again and again; what was finished has been given before.
     """
-    with _others(n_workers(n_jobs, len(items)), as_they_come=True) as others:
-        yield from others.results(call, items)
+    with others(n_workers(n_jobs, len(items)), as_they_come=True) as elsewhere:
+        yield from elsewhere.results(call, items)
