@@ -51,7 +51,7 @@ def archipelago(
                 stop = np.zeros(1, dtype=np.int64)
                 call = partial(evolve, problem, n_generations, stop=stop)
                 try:
-                    return pairs([*pool.map(call, copy.deepcopy(islands))])
+                    return pairs([*pool.map(call, islands)])
                 except BaseException:
                     stop[0] = 1  # the threads end within a network or two
                     raise
@@ -68,7 +68,7 @@ def archipelago(
                     call = partial(evolve_there, problem.digest, sent, n_generations)
                     for k, answer in elsewhere.results(call, [islands[k] for k in left]):
                         if answer is not None:
-                            done[left[k]] = answer
+                            done[left[k]] = copy.deepcopy(answer)  # Ray's arrays cannot be written
                     left, sent, is_new = [k for k in left if k not in done], problem, False
                 return pairs([done[k] for k in range(len(islands))])
 
@@ -97,11 +97,8 @@ def evolve_there(digest: str, problem: AnyProblem | None, n_generations: int, is
 def evolve(
     problem: AnyProblem, n_generations: int, island: Engine, stop: NDArray[np.int64] | None = None
 ) -> Outcome:
-    """An island after so many generations by itself, and their records; non-zero, `stop` ends it before.
-
-    The island that is given is not to be used again.
-    """
-    records = []
+    """A copy of an island after so many generations by itself, and their records; non-zero, `stop` ends it before."""
+    island, records = copy.deepcopy(island), []
     for _ in range(n_generations):
         genomes, queue = as_genomes(island.ask()), None
         if stop is not None:
