@@ -30,4 +30,5 @@ CHAPTERS = {
     "evolution": "A whole evolution",
     "sines": "Readouts of the sine task",
     "backends": "Backends",
+    "islands": "Islands",
 }

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from evoke._core import dispatch, kernel, landmarks, lstm, mutation, pooled, qp
 from evoke.estimators import fit
+from evoke.evolution.archipelago import archipelago
 from evoke.evolution.evaluation import evaluate
 from evoke.evolution.problem import Objective, Points, Problem, merge_points
 from evoke.evolution.workers import evaluator
@@ -30,7 +31,7 @@ __all__ = [
     "evaluator", "gram", "instruction_sets", "landmark_sums", "machine", "pivots", "population", "problem_of",
     "searched_by", "shrunk", "sizes", "solve_machine", "spread", "thundersvm_available", "thundersvm_library",
     "to_train_on", "to_validate_on", "train_on_landmarks", "train_outputs", "train_with_thundersvm",
-    "vector_function",
+    "vector_function", "archipelago",
 ]  # fmt: skip
 
 FloatArray = NDArray[np.float64]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from numbers import Integral
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
@@ -381,7 +382,7 @@ class SequenceEstimator(BaseEvoke, auto_wrap_output_keys=None):  # type: ignore[
             return "X_val"
         if is_text(self.search, "cmaes"):
             return "search='cmaes'"
-        if self.n_islands != 1:
+        if isinstance(self.n_islands, Integral) and self.n_islands > 1:  # it is not checked yet
             return f"n_islands={shown(self.n_islands)}"
         if evolved := self._evolved_parameters():
             return f"{evolved[0]}='evolve'"
