@@ -189,6 +189,7 @@ class ESP(Engine):
         network : ndarray of shape (n_subpopulations, length), or list of ndarray (length_i,)
             As `best` of an object with the same `lengths`.
         fitness : float
+            Its fitness.
 
         Raises
         ------
