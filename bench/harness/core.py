@@ -27,11 +27,11 @@ from evoke.sequences.prefixes import Segments, share_prefixes
 from evoke.svm import Solution, _solve, _thundersvm
 
 __all__ = [
-    "FloatArray", "LeaveOneOutProblem", "Problem", "add_cauchy", "all_rows_at_once", "boxes", "decide", "evaluate",
-    "evaluator", "gram", "instruction_sets", "landmark_sums", "machine", "pivots", "population", "problem_of",
-    "searched_by", "shrunk", "sizes", "solve_machine", "spread", "thundersvm_available", "thundersvm_library",
-    "to_train_on", "to_validate_on", "train_on_landmarks", "train_outputs", "train_with_thundersvm",
-    "vector_function", "archipelago",
+    "FloatArray", "LeaveOneOutProblem", "Problem", "add_cauchy", "all_rows_at_once", "archipelago", "boxes",
+    "decide", "evaluate", "evaluator", "gram", "instruction_sets", "landmark_sums", "machine", "pivots",
+    "population", "problem_of", "searched_by", "shrunk", "sizes", "solve_machine", "spread", "thundersvm_available",
+    "thundersvm_library", "to_train_on", "to_validate_on", "train_on_landmarks", "train_outputs",
+    "train_with_thundersvm", "vector_function",
 ]  # fmt: skip
 
 FloatArray = NDArray[np.float64]
