@@ -23,7 +23,10 @@ def data(per_step, kind):
 CASES = [
     pytest.param(kind, per_step, own, id=f"{kind.__name__}-{'steps' if per_step else 'sequences'}-{own}")
     for kind in (EvokeClassifier, EvokeRegressor)
-    for per_step, own in [(False, {}), (True, {}), (True, {"validation": "loo"}), (True, {"C": "evolve"})]
+    for per_step, own in [
+        (False, {}), (True, {}), (True, {"validation": "loo"}), (True, {"C": "evolve"}),
+        (True, {"readout": "landmarks"}),
+    ]
 ]
 
 

@@ -106,7 +106,7 @@ def pose(
     problem = SampledProblem(
         preparation.apply(X), units.to(targets), weights, str(estimator.cell), check_gate_bias(estimator.gate_bias),
         replace(NETWORK_GRID, n_landmarks=min(most, NETWORK_GRID.n_landmarks), **own), objective, n_samples,
-        entropy_of(estimator.random_state),
+        entropy_of(estimator.random_state), str(estimator.dtype),
     )  # fmt: skip
     joined = JoinedSteps(
         problem, replace(JOINED_GRID, n_landmarks=most, **own), preparation, units, n_threads(estimator.n_jobs)

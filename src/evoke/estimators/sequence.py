@@ -220,7 +220,7 @@ class SequenceEstimator(BaseEvoke, auto_wrap_output_keys=None):  # type: ignore[
         check_integer("n_landmarks", self.n_landmarks, 1, MOST_LANDMARKS)  # None is no number of them
         fixed = {
             "pool": ("last",), "solver": ("auto",), "kernel": ("rbf",), "refit": (False,), "n_points": (0,),
-            "tol": (1e-3,), "validation": ("half",), "dtype": ("float64",),
+            "tol": (1e-3,), "validation": ("half",),
         }  # fmt: skip
         for name, values in fixed.items():
             if getattr(self, name) not in values:

@@ -101,7 +101,7 @@ def evaluate(problem: AnyProblem, genomes: FloatArray, queue: WorkQueue | None =
         )  # fmt: skip
     if isinstance(problem.readout, LandmarkReadout):
         return core_evaluate.evaluate_landmarks(
-            problem.networks(genomes), problem.segments, problem.train, problem.validation, problem.readout,
+            problem.candidates(genomes), problem.segments, problem.train, problem.validation, problem.readout,
             problem.objective, queue,
         )  # fmt: skip
     if problem.readout.fused:

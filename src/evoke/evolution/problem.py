@@ -172,7 +172,7 @@ class Problem:
             "exclusive": self.objective.exclusive, "regression": self.objective.regression,
             "epsilon": self.objective.epsilon, "free": None if free is None else free.stretches,
             "feedback_scale": 1.0 if free is None else free.feedback_scale, **evolved,
-            **_of_precision(self.dtype),
+            **of_precision(self.dtype),
         }  # fmt: skip
 
 
@@ -260,7 +260,7 @@ class PooledProblem:
             "rows": self.inputs.rows, "offsets": self.inputs.offsets, "points": ("Points", vars(self.points)),
             "cell": self.cell, "gate_bias": self.gate_bias, "pool": self.pool, "washout": self.washout,
             "readout": ("LeaveOneOut", vars(self.readout)), "objective": ("Objective", vars(self.objective)),
-        } | _of_precision(self.dtype)  # fmt: skip
+        } | of_precision(self.dtype)  # fmt: skip
         if self.blocks is not None:
             parts["blocks"] = self.blocks
         return digest_of("PooledProblem", parts)
@@ -315,7 +315,7 @@ class StepsProblem:
             "segments": ("Segments", vars(self.segments)), "points": ("Points", vars(self.points)),
             "blocks": self.blocks, "cell": self.cell, "gate_bias": self.gate_bias,
             "readout": ("LeaveOneOut", vars(self.readout)), "objective": ("Objective", vars(self.objective)),
-        } | _of_precision(self.dtype)  # fmt: skip
+        } | of_precision(self.dtype)  # fmt: skip
         return digest_of("StepsProblem", parts)
 
 
@@ -330,7 +330,7 @@ def in_precision(dtype: str, networks: Network) -> Network:
         return Network(networks.genome.astype(dtype), networks.cell, networks.gate_bias)
 
 
-def _of_precision(dtype: str) -> dict[str, str]:
+def of_precision(dtype: str) -> dict[str, str]:
     """Its part of a digest; that of problems in double is as old as the digest."""
     return {} if dtype == "float64" else {"dtype": dtype}
 

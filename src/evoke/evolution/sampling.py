@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from evoke._core.lstm import Network
 from evoke._validation.arrays import FloatArray
-from evoke.evolution.problem import AnyProblem, Objective, Points, Problem, digest_of
+from evoke.evolution.problem import AnyProblem, Objective, Points, Problem, digest_of, of_precision
 from evoke.readouts import LandmarkReadout
 from evoke.sequences.containers import Sequences
 from evoke.sequences.prefixes import Segments
@@ -48,6 +48,8 @@ class SampledProblem:
         Steps of the first generation, about; each generation has twice those of the one before, twice.
     entropy : int
         From which the streams of random numbers are derived.
+    dtype : {"float64", "float32"}
+        The precision in which networks are judged.
     """
 
     inputs: Sequences
@@ -59,6 +61,7 @@ class SampledProblem:
     objective: Objective
     n_samples: int
     entropy: int
+    dtype: str = "float64"
 
     evolved = None  # C and gamma are found on the sample
 
@@ -77,14 +80,16 @@ class SampledProblem:
             "rows": self.inputs.rows, "offsets": self.inputs.offsets, "targets": self.targets, "weights": self.weights,
             "cell": self.cell, "gate_bias": self.gate_bias, "readout": ("LandmarkReadout", vars(self.readout)),
             "objective": ("Objective", vars(self.objective)), "n_samples": self.n_samples, "entropy": self.entropy,
-        })  # fmt: skip
+        } | of_precision(self.dtype))  # fmt: skip
 
     def at(self, generation: int) -> Problem:
         """The problem of a generation: pieces of the sequences, every second one of which is held out."""
         n_samples = self.n_samples * 2 ** min(generation, DOUBLINGS)
         segments, rows, counts, piece = self.sample(n_samples, (_SAMPLE, generation))
         train, held = (self._points(rows, counts[piece % 2 == part]) for part in (0, 1))
-        return Problem(segments, train, held, self.cell, self.gate_bias, self.readout, self.objective)
+        return Problem(
+            segments, train, held, self.cell, self.gate_bias, self.readout, self.objective, dtype=self.dtype
+        )
 
     def sample(
         self, n_samples: int, key: tuple[int, ...]
