@@ -259,6 +259,8 @@ int main(void)
             check_layouts(net);
             check_abreast(net);
         }
-    check_abreast((evk_network){.n_inputs = 150, .n_cells = 71, .forget_bias = 1.5});
+    check_abreast(
+        (evk_network){.n_inputs = 300, .n_cells = 20, .forget_bias = 1.5}); /* more than are added up at a time */
+    check_abreast((evk_network){.n_inputs = 3, .n_cells = 270, .forget_bias = 1.5});
     return check_report();
 }

@@ -22,8 +22,9 @@ from oracle import pooled as oracle
 BIAS = (0.1, 1.5, -1.5)
 DTYPES = (np.float64, np.float32)
 POOL = tuple(pooled.STATISTICS)
-# inputs, cells: many cells, so many that networks read by themselves, many inputs, many of both, a few of each
-SHAPES = [(2, 30), (3, 60), (40, 3), (90, 70), (17, 4), (1, 20)]
+# inputs, cells: many cells, so many that networks read by themselves, many inputs, many of both, a few of each, more
+# than are added up at a time
+SHAPES = [(2, 30), (3, 60), (40, 3), (90, 70), (17, 4), (1, 20), (300, 5), (2, 270)]
 
 
 def make(seed, n_inputs, n_cells, lengths, n_networks, dtype=np.float64):
