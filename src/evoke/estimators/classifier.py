@@ -376,8 +376,11 @@ class EvokeClassifier(ClassifierMixin, SequenceEstimator):
         given = self._read(X, y, lengths, X_val, y_val, sample_weight, sample_weight_val, groups)
         settled = self._settled_for(given)
         with self._fitting(settled):
-            settled._run(settled._pose_for(given))
+            settled._fit(given)
         return self
+
+    def _fit(self, given: Given) -> None:
+        self._run(self._pose_for(given))
 
     def _pose_for(self, given: Given) -> Fit:
         labels = Labels(given.data.y, given.data.X)
@@ -448,7 +451,7 @@ class EvokeClassifier(ClassifierMixin, SequenceEstimator):
         else:
             shuffle = "shuffle the sequences, or " if data.X.n_sequences > 1 else ""
             text += f". As validation={self.validation!r} holds out what comes last, {shuffle}pass X_val and y_val"
-        warnings.warn(text, stacklevel=4)
+        warnings.warn(text, stacklevel=5)
 
     def _check_settled(self, why_not=None):
         super()._check_settled(why_not)

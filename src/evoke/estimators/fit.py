@@ -171,7 +171,7 @@ class OneNetwork:
             return readout
         except ValueError as error:
             # these are more points than the fitness has tried: no reason to lose the run
-            warnings.warn(f"{self.left_out}: {error}", stacklevel=6)
+            warnings.warn(f"{self.left_out}: {error}", stacklevel=7)
             return fit_readout(problem, genome)
 
 

@@ -13,7 +13,6 @@ from evoke._validation.arrays import FloatArray
 from evoke._validation.parameters import is_text
 from evoke.engine import entropy_of
 from evoke.estimators.base import Way
-from evoke.estimators.fit import Fit
 from evoke.estimators.series import SeriesEstimator
 from evoke.estimators.series_model import SeriesModel
 from evoke.estimators.series_parameters import check_series_parameters, of_evolution
@@ -343,7 +342,7 @@ class EvokeForecaster(SeriesEstimator):
                 check_with_y_val(y_val, X_val, sample_weight_val)
                 settled._roll(y, X)
             else:
-                settled._run(settled._pose_one(y, X, y_val, X_val, sample_weight, sample_weight_val))
+                settled._evolve_one(y, X, y_val, X_val, sample_weight, sample_weight_val)
         return self
 
     def _read(self, y, X) -> tuple[Series, FloatArray, Features]:
@@ -364,7 +363,7 @@ class EvokeForecaster(SeriesEstimator):
         )  # fmt: skip
         self.fitted_ = RollingModel.fit(settings, *self._read(y, X))
 
-    def _pose_one(self, y, X, y_val, X_val, sample_weight, sample_weight_val) -> Fit:
+    def _evolve_one(self, y, X, y_val, X_val, sample_weight, sample_weight_val) -> None:
         """Evolve one network, as the paper does."""
         if self.warm_start and isinstance(vars(self).get("fitted_"), RollingModel):
             raise ValueError("warm_start cannot continue the last fit, whose networks did not evolve")
@@ -391,7 +390,7 @@ class EvokeForecaster(SeriesEstimator):
                 end=states[0], last=given.rows[-1].copy(), index=series.end, **parts,
             )  # fmt: skip
 
-        return self._pose([split], segments, build, free=FreeRun(ends, float(self.feedback_scale)))
+        self._run(self._pose([split], segments, build, free=FreeRun(ends, float(self.feedback_scale))))
 
     # ------------------------------------------------------------------ parameters
 

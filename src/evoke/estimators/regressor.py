@@ -368,8 +368,11 @@ class EvokeRegressor(RegressorMixin, SequenceEstimator):
         given = self._read(X, y, lengths, X_val, y_val, sample_weight, sample_weight_val, groups)
         settled = self._settled_for(given)
         with self._fitting(settled):
-            settled._run(settled._pose_for(given))
+            settled._fit(given)
         return self
+
+    def _fit(self, given: Given) -> None:
+        self._run(self._pose_for(given))
 
     def _pose_for(self, given: Given) -> Fit:
         y = given.data.y

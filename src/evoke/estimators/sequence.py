@@ -404,6 +404,10 @@ class SequenceEstimator(BaseEvoke, auto_wrap_output_keys=None):  # type: ignore[
         is_free = auto and is_text(self.kernel, "rbf") and not self.refit
         return Way.LANDMARKS if why_not == STEPS and n_rows >= LEAST_STEPS and is_free else Way.STEPS
 
+    def _pose_for(self, given: Given) -> Fit:
+        """What is to be evolved for these data."""
+        raise NotImplementedError
+
     def _settled_for(self, given: Given) -> Any:
         """A copy to be fitted, with what "auto" stands for on these data."""
         per_sequence = given.data.y.per_sequence
