@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import contextlib
-import os
-
 from joblib import parallel_config
 
 from harness import problems
+from harness.clusters import BACKENDS
 from harness.core import FloatArray, Problem, evaluator, shrunk
 from harness.paired import Quartiles, paired
 from harness.report import Report, Settings, Table, installed, skipped
@@ -18,35 +16,6 @@ whatever the backend."""
 
 SIZES = """A generation of the same 200 networks on problems of a single step that carry so many megabytes of rows:
 every slice of the generation is sent together with its problem."""
-
-
-@contextlib.contextmanager
-def dask():
-    from distributed import Client, LocalCluster
-
-    with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0") as cluster, Client(cluster):
-        yield
-
-
-@contextlib.contextmanager
-def ray():
-    os.environ.update(RAY_USAGE_STATS_ENABLED="0", RAY_AUTH_MODE="disabled")
-    import ray
-    from ray.util.joblib import register_ray
-
-    ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False, configure_logging=False)
-    register_ray()
-    yield
-    ray.shutdown()
-
-
-# For each backend the cluster that it needs, and the package.
-BACKENDS = {
-    "threading": (contextlib.nullcontext, "joblib"),
-    "loky": (contextlib.nullcontext, "joblib"),
-    "dask": (dask, "distributed"),
-    "ray": (ray, "ray"),
-}
 
 
 def measure(settings: Settings) -> Report:

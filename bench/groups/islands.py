@@ -11,8 +11,8 @@ from scipy.optimize import nnls
 
 from evoke import ESP
 from evoke.reproduce import PRESETS
-from groups.backends import BACKENDS
 from harness import problems
+from harness.clusters import BACKENDS
 from harness.core import Problem, archipelago, shrunk
 from harness.paired import Quartiles, paired
 from harness.report import Report, Settings, Table, installed, skipped
