@@ -13,7 +13,7 @@ def objective(K, gram, coef, intercept, targets, weights, C):
     return weights @ errors**2 + np.einsum("jo,jk,ko->o", coef, gram, coef) / C
 
 
-def solve(K, gram, targets, weights, C):
+def solve(K, gram, targets, weights, C, rcond=None):
     """Coefficients (m, n_outputs) and constants (n_outputs,): least squares of rows and of the roots of the penalty."""
     values, vectors = np.linalg.eigh(gram)
     penalty = np.sqrt(np.maximum(values, 0.0) / C)[:, np.newaxis] * vectors.T
@@ -21,7 +21,7 @@ def solve(K, gram, targets, weights, C):
     m = len(gram)
     system = np.block([[roots * K, roots], [penalty, np.zeros((m, 1))]])
     right = np.vstack([roots * targets, np.zeros((m, targets.shape[1]))])
-    found = np.linalg.lstsq(system, right, rcond=None)[0]
+    found = np.linalg.lstsq(system, right, rcond=rcond)[0]
     return found[:m], found[m]
 
 

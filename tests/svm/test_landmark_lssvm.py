@@ -93,8 +93,8 @@ def test_any_shape(seed, n, d, n_outputs, n_landmarks):
     def price(coef, intercept):
         return (weights[:, None] * (K @ coef + intercept - Y) ** 2).sum() + np.trace(coef.T @ gram @ coef) / 10.0
 
-    # where landmarks lie close together the solution of the oracle may be far from the least price
-    least = price(*oracle.solve(K, gram, Y, weights, 10.0))
+    # landmarks that lie close together leave directions that rounding decides: the oracle does without them
+    least = price(*oracle.solve(K, gram, Y, weights, 10.0, rcond=1e-10))
     assert price(model.dual_coef_.T, model.intercept_) <= least * (1.0 + 1e-6) + 1e-9
     found = LandmarkLSSVR(n_landmarks=n_landmarks, random_state=0).fit(X, Y, weights)
     assert np.isfinite(found.predict(X)).all()
