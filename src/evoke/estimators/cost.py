@@ -16,7 +16,7 @@ from evoke.estimators.fit import Fit, JoinedNetworks, LeftOutNetwork, OneNetwork
 from evoke.evolution.evaluation import evaluate
 from evoke.evolution.evolved import as_genomes
 from evoke.evolution.problem import PooledProblem, Problem, SplitProblem, StepsProblem
-from evoke.evolution.sampling import SampledProblem
+from evoke.evolution.sampling import DOUBLINGS, SampledProblem
 
 __all__ = ["Cost", "check_memory", "cost_of"]
 
@@ -57,17 +57,17 @@ class Cost:
 def cost_of(fit: Fit, n_threads: int, *, timed: bool = True) -> Cost:
     """The cost of a fit; if not `timed`, without the seconds, for which a few networks are evaluated."""
     run = fit.run
-    problem = run.problem.at(10**6) if isinstance(run.problem, SampledProblem) else run.problem
+    problem = run.problem.at(DOUBLINGS) if isinstance(run.problem, SampledProblem) else run.problem
     memory = n_threads * memory_to_evaluate(problem, fit.n_cells) + memory_at_the_end(
         fit.train, run.esp.n_best, fit.n_cells
     )
     n_networks = (run.n_generations - run.esp.generation) * run.esp.n_networks
     seconds = np.nan
     if timed and memory < available():
-        genomes = as_genomes(run.esp.ask())[: LANES * n_threads]
+        genomes = as_genomes(run.esp.ask())[:LANES]
         begin = perf_counter()
-        evaluate(problem, genomes[:LANES])
-        seconds = (perf_counter() - begin) / min(LANES, len(genomes)) * n_networks / n_threads
+        evaluate(problem, genomes)
+        seconds = (perf_counter() - begin) / len(genomes) * n_networks / n_threads
     return Cost(n_networks, int(memory), float(seconds))
 
 

@@ -16,7 +16,7 @@ from evoke.readouts import LandmarkReadout
 from evoke.sequences.containers import Sequences
 from evoke.sequences.prefixes import Segments
 
-__all__ = ["PosedProblem", "SampledProblem"]
+__all__ = ["DOUBLINGS", "PosedProblem", "SampledProblem"]
 
 # First word of the spawn key of the streams of samples; those of the evolution and of `validation` have others.
 _SAMPLE = 7
@@ -85,20 +85,7 @@ class SampledProblem:
     def at(self, generation: int) -> Problem:
         """The problem of a generation: pieces of the sequences, every second one of which is held out."""
         n_samples = self.n_samples * 2 ** min(generation, DOUBLINGS)
-        segments, rows, counts, piece = self.sample(n_samples, (_SAMPLE, generation))
-        train, held = (self._points(rows, counts[piece % 2 == part]) for part in (0, 1))
-        return Problem(
-            segments, train, held, self.cell, self.gate_bias, self.readout, self.objective, dtype=self.dtype
-        )
-
-    def sample(
-        self, n_samples: int, key: tuple[int, ...]
-    ) -> tuple[Segments, NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-        """Pieces with about `n_samples` steps that count.
-
-        What is read of the inputs, and its rows there; which of these count, and the number of the piece of each.
-        """
-        generator = Generator(PCG64(SeedSequence(self.entropy, spawn_key=key)))
+        generator = Generator(PCG64(SeedSequence(self.entropy, spawn_key=(_SAMPLE, generation))))
         lead, first, end = self._pieces(n_samples, generator)
         rows = ranges(lead, end)
         begin = np.concatenate([[0], np.cumsum(end - lead)])
@@ -107,7 +94,10 @@ class SampledProblem:
         counts = ranges(begin[1:] - (end - first), begin[1:])
         piece = np.repeat(np.arange(len(lead)), end - first)
         weighted = self.weights[rows[counts]] > 0
-        return segments, rows, counts[weighted], piece[weighted]
+        train, held = (self._points(rows, counts[weighted & (piece % 2 == part)]) for part in (0, 1))
+        return Problem(
+            segments, train, held, self.cell, self.gate_bias, self.readout, self.objective, dtype=self.dtype
+        )
 
     def _points(self, rows: NDArray[np.int64], counts: NDArray[np.int64]) -> Points:
         return Points(counts, self.weights[rows[counts]], np.ascontiguousarray(self.targets[rows[counts]].T))
@@ -115,9 +105,9 @@ class SampledProblem:
     def _pieces(
         self, n_samples: int, generator: Generator
     ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-        """Where pieces begin to be read, begin to count, and end.
+        """Where pieces begin to be read, begin to count, and end; no step counts in two of them.
 
-        One begins in each part of the steps that count, at a random step, so that all parts are seen. Where the steps
+        There is one in each part of the steps that count, at a random step, so that all parts are seen. Where the steps
         in all are no more than the sample, the sequences are cut at equal distances.
         """
         offsets, counted = self.inputs.offsets, self.counted
@@ -127,19 +117,18 @@ class SampledProblem:
         n = max(2, min(n, len(counted)))
         edges = np.arange(n + 1) * len(counted) // n
         if n_samples >= len(counted):
-            start = counted[edges[:-1]]
+            first = counted[edges[:-1]]
         else:
-            start = counted[generator.integers(edges[:-1], edges[1:])]
-        sequence = np.searchsorted(offsets, start, side="right") - 1
+            first = counted[generator.integers(edges[:-1], np.maximum(edges[1:] - length, edges[:-1]) + 1)]
+        sequence = np.searchsorted(offsets, first, side="right") - 1
         begin, last = offsets[sequence], offsets[sequence + 1]
         whole = last - begin <= (1 + LEAD) * length
         if whole.all():  # each sequence once
             _, once = np.unique(sequence, return_index=True)
             if len(once) > 1:
                 return begin[once], begin[once], last[once]
-        first = np.minimum(start, np.maximum(begin, last - length))
         lead = np.where(whole, begin, np.maximum(begin, first - LEAD * length))
-        return lead, first, np.minimum(first + length, last)
+        return lead, first, np.minimum(first + length, np.minimum(last, np.append(first[1:], last[-1])))
 
     @cached_property
     def counted(self) -> NDArray[np.int64]:
