@@ -19,7 +19,7 @@ from evoke._validation.arrays import FloatArray
 
 __all__ = [
     "CANDIDATES", "MOST_LANDMARKS", "MOST_SUMS", "Block", "Machine", "add_up", "at_random", "mean_distance", "spread",
-    "squared_errors", "train_machine",
+    "squared_errors", "together", "train_machine",
 ]  # fmt: skip
 
 # Of the normal equations of a machine on landmarks this number squared is kept.
@@ -144,7 +144,7 @@ def add_up(machine: Machine, n_outputs: int, blocks: Iterable[Block], map_: Call
     first = machine.sums(n_outputs)
     n = min(max(_NUMBERS // first.total.size, _FEWEST_SUMS), MOST_SUMS)
     sums = [first, *(machine.sums(n_outputs) for _ in range(n - 1))]
-    for several in _together(blocks, n):
+    for several in together(blocks, n):
         list(map_(lambda item: item[0].add(*item[1]), zip(sums, several, strict=False)))
     with np.errstate(over="ignore", invalid="ignore"):  # what is not finite cannot be solved
         for other in sums[1:]:
@@ -152,7 +152,8 @@ def add_up(machine: Machine, n_outputs: int, blocks: Iterable[Block], map_: Call
     return first.total
 
 
-def _together(blocks: Iterable[Block], n: int) -> Iterator[list[Block]]:
-    rest = iter(blocks)
+def together(items: Iterable[Any], n: int) -> Iterator[list[Any]]:
+    """Up to n of the items at a time, as ``itertools.batched`` of Python 3.12 has them."""
+    rest = iter(items)
     while several := list(islice(rest, n)):
         yield several

@@ -297,7 +297,6 @@ class LandmarkReadout:
     scaled: bool = True
 
     name = "landmarks"
-    fused = True
 
     def __post_init__(self) -> None:
         _check_grid(self, landmarks.KERNELS)

@@ -1,5 +1,7 @@
 """Machines on landmarks read the steps of several networks: units, seeds, files, samples, odd parameters."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -7,7 +9,9 @@ from evoke import EvokeClassifier, EvokeRegressor, load
 from evoke._core.kernel import decide, gram
 from evoke._core.landmarks import Sums, solve
 from evoke.callbacks import Checkpoint
-from evoke.estimators.blocks import activation_blocks, row_blocks
+from evoke.estimators.blocks import activation_blocks, in_order, row_blocks
+from evoke.estimators.joined_sequences import AT_A_TIME, _PooledRows
+from evoke.estimators.pooling import Pooling
 
 SMALL = {
     "readout": "landmarks", "n_generations": 2, "subpopulation_size": 8, "n_networks": 4, "n_landmarks": 40,
@@ -115,6 +119,29 @@ def test_streams_read_step_by_step_what_predict_reads(classifier, regressor):
         assert np.array_equal(steps, model.predict(X_TEST[:20]))
 
 
+def test_many_whole_sequences_are_read_a_few_blocks_at_a_time(monkeypatch):
+    monkeypatch.setattr("evoke.estimators.sequence.MOST_LEFT_OUT", 50)
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(3000, 100, 1))
+    y = X[:, :, 0].sum(axis=1) > 0.0
+    read, values = [], Pooling.values
+    monkeypatch.setattr(Pooling, "values", lambda self, *given: (read.append(1), values(self, *given))[1])
+    settings = {"n_generations": 1, "subpopulation_size": 8, "n_networks": 4, "random_state": 0}
+    one, two = (EvokeClassifier(n_jobs=n, **settings).fit(X, y) for n in (1, 2))
+    assert np.array_equal(one.decision_function(X[:100]), two.decision_function(X[:100]))
+    assert one.score(X, y) > 0.9
+    assert np.isfinite(one.loo_decision_function_).sum() == 1000  # a third, by which it was chosen
+    assert one.predict_proba(X[:5]).shape == (5, 2)
+
+    model = one.fitted_
+    problem = replace(caught_problem(EvokeClassifier(**settings), X, y), inputs=model.inputs(model.read(X)))
+    rows = _PooledRows(problem, model.network.genome, model.pooling, 0)
+    with in_order(2) as map_:
+        read.clear()
+        next(iter(rows.blocks(1, map_)))
+        assert 0 < len(read) <= AT_A_TIME
+
+
 # ---------------------------------------------------------------- seeds, workers, files
 
 
@@ -198,8 +225,8 @@ def test_few_steps():
 # ---------------------------------------------------------------- samples
 
 
-def test_samples_are_fresh_grow_and_lie_within_the_sequences(regressor):
-    problem = regressor_problem(regressor)
+def test_samples_are_fresh_grow_and_lie_within_the_sequences():
+    problem = caught_problem(EvokeRegressor(**SMALL), X, SUMS)
     sizes = []
     for generation in range(6):
         posed, again = problem.at(generation), problem.at(generation)
@@ -216,7 +243,7 @@ def test_samples_are_fresh_grow_and_lie_within_the_sequences(regressor):
     assert problem.at(0).digest != problem.at(1).digest
 
 
-def regressor_problem(model):
+def caught_problem(model, X, y):
     """The problem of the fit of a model, caught on its way."""
     caught = []
 
@@ -231,7 +258,7 @@ def regressor_problem(model):
 
             return watching()
 
-    EvokeRegressor(**SMALL, callbacks=[Catch()]).fit(X, SUMS)
+    model.set_params(callbacks=[Catch()]).fit(X, y)
     return caught[0]
 
 

@@ -15,11 +15,15 @@ from evoke.estimators.blocks import in_order, sequence_blocks
 from evoke.estimators.landmark_fit import fit_on_landmarks
 from evoke.estimators.pooling import Pooling, Resampled
 from evoke.evolution.problem import PooledProblem
+from evoke.landmarks import together
 from evoke.readouts import LandmarkReadout
 from evoke.sequences.containers import Sequences
 from evoke.sequences.preparation import Preparation, Units
 
 __all__ = ["ManySequences"]
+
+# Blocks of sequences whose features are in memory.
+AT_A_TIME = 8
 
 
 @dataclass(frozen=True)
@@ -89,4 +93,6 @@ class _PooledRows:
         def features(part: tuple[slice, Sequences]) -> tuple[slice, FloatArray]:
             return part[0], self._pooling.values(networks, part[1])
 
-        return iter(map_(features, sequence_blocks(self._problem.inputs)))
+        # a pool of threads would begin with all blocks at once, and keep what nobody has asked for yet
+        for several in together(sequence_blocks(self._problem.inputs), AT_A_TIME):
+            yield from map_(features, several)

@@ -21,7 +21,7 @@ from evoke.readouts import LandmarkReadout
 from evoke.sequences.containers import Sequences
 from evoke.sequences.preparation import Preparation, Units
 
-__all__ = ["JOINED_GRID", "JoinedSteps", "pose"]
+__all__ = ["JoinedSteps", "pose"]
 
 # Kernel widths and capacities that are tried for each network, and at the end for the features of all joined ones.
 NETWORK_GRID = LandmarkReadout(widths=(0.1, 0.3, 1.0), capacities=(1.0, 100.0, 10000.0), n_landmarks=64)

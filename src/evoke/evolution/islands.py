@@ -19,7 +19,7 @@ from evoke.persistence.values import register
 __all__ = ["Islands"]
 
 # First word of the spawn key of the seeds of islands; those of the streams of engines, samples and splits have others.
-_ISLAND = 8
+_ISLAND = 9
 
 
 class Islands(Engine):
