@@ -9,7 +9,7 @@ from evoke import EvokeClassifier, EvokeRegressor, load
 from evoke._core.kernel import decide, gram
 from evoke._core.landmarks import Sums, solve
 from evoke.callbacks import Checkpoint
-from evoke.estimators.blocks import activation_blocks, in_order, row_blocks
+from evoke.estimators.blocks import activation_blocks, row_blocks
 from evoke.estimators.joined_sequences import AT_A_TIME, _PooledRows
 from evoke.estimators.pooling import Pooling
 
@@ -136,10 +136,9 @@ def test_many_whole_sequences_are_read_a_few_blocks_at_a_time(monkeypatch):
     model = one.fitted_
     problem = replace(caught_problem(EvokeClassifier(**settings), X, y), inputs=model.inputs(model.read(X)))
     rows = _PooledRows(problem, model.network.genome, model.pooling, 0)
-    with in_order(2) as map_:
-        read.clear()
-        next(iter(rows.blocks(1, map_)))
-        assert 0 < len(read) <= AT_A_TIME
+    read.clear()
+    next(iter(rows.blocks(1, lambda call, items: [call(item) for item in items])))  # as a pool has them: all at once
+    assert len(read) == AT_A_TIME
 
 
 # ---------------------------------------------------------------- seeds, workers, files
