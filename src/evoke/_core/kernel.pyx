@@ -1,5 +1,6 @@
 """The kernel K(x, z) of the support vector machines: its values, and the functions that are sums of them."""
 from cpython.exc cimport PyErr_CheckSignals
+from libc.string cimport memcpy
 
 import numpy as np
 
@@ -157,3 +158,66 @@ def gram(const double[:, ::1] x not None, Kernel kernel not None):
     with nogil:
         functions.gram_fill(&matrix, &poll)
     return memory[:n * ld].reshape(n, ld)[:, :n].copy()
+
+
+def cross(const double[:, ::1] x not None, const double[:, ::1] z not None, Kernel kernel not None):
+    """Kernel values K(x_i, z_j) of shape (n, m); x (n, d), z (m, d)."""
+    cdef size_t n = x.shape[0], d = x.shape[1], m = z.shape[0], ld = whole_packs(m), i
+    if <size_t>z.shape[1] != d:
+        raise ValueError(f"x has {d} columns, but z has {z.shape[1]}")
+    result = np.empty((n, m))
+    if n == 0 or m == 0 or d == 0:
+        if n > 0 and m > 0:
+            raise ValueError("x and z must have at least one column, got 0")
+        return result
+    cdef double[:, ::1] out = result
+    cdef double[::1] columns = aligned(d * ld)
+    cdef double[::1] row = aligned(ld)
+    cdef evk_columns points
+    cdef size_t step = max(1, WORK_BETWEEN_SIGNALS // (1 + m * (d + 8))), first
+    points.x, points.n, points.d, points.ld = &columns[0], m, d, ld
+    to_columns(&z[0, 0], m, d, ld, &columns[0])
+    for first in range(0, n, step):
+        PyErr_CheckSignals()
+        with nogil:
+            for i in range(first, min(first + step, n)):
+                functions.gram_row(&kernel.c, &points, 0, ld, &x[i, 0], 1, &row[0])
+                memcpy(&out[i, 0], &row[0], m * sizeof(double))
+    return result
+
+
+def weighted(const double[:, ::1] values not None, const double[:, ::1] coef not None,
+             const double[::1] intercept not None):
+    """Equation 2 from kernel values: sum_i values[:, i] coef[i, o] + intercept[o], of shape (n, n_outputs)."""
+    cdef size_t n = values.shape[0], m = values.shape[1], n_outputs = intercept.shape[0], whole = m // LANES * LANES
+    if <size_t>coef.shape[0] != m or <size_t>coef.shape[1] != n_outputs:
+        raise ValueError(f"coef must have shape {(m, n_outputs)}, got {(coef.shape[0], coef.shape[1])}")
+    result = np.zeros((n, n_outputs))
+    cdef double[:, ::1] out = result
+    cdef double[:, ::1] columns = np.ascontiguousarray(np.asarray(coef).T)
+    cdef double[LANES] sums
+    cdef double total
+    cdef const double *row
+    cdef const double *column
+    cdef size_t i, o, j, k
+    if n == 0 or m == 0 or n_outputs == 0:
+        return result + np.asarray(intercept)
+    with nogil:
+        for i in range(n):
+            row = &values[i, 0]
+            for o in range(n_outputs):
+                column = &columns[o, 0]
+                for k in range(LANES):
+                    sums[k] = 0.0
+                j = 0
+                while j < whole:
+                    for k in range(LANES):
+                        sums[k] += row[j + k] * column[j + k]
+                    j += LANES
+                total = intercept[o]
+                for j in range(whole, m):
+                    total += row[j] * column[j]
+                for k in range(LANES):
+                    total += sums[k]
+                out[i, o] = total
+    return result

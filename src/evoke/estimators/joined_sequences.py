@@ -59,7 +59,7 @@ class ManySequences:
         plain = Pooling(problem.pool, problem.washout, none, none, np.inf, points, 1.0)
         rows = _PooledRows(problem, np.stack(esp.hall), plain, self.entropy)
         with in_order(self.n_threads) as map_:
-            found = fit_on_landmarks(rows, self.readout, self.units, map_)
+            found = fit_on_landmarks(rows, self.readout, self.units, problem.objective, map_)
         # of all others it is not known how they are decided without them
         left_out = np.full(rows.targets.shape, np.nan)
         left_out[found.judged] = found.decisions

@@ -54,7 +54,7 @@ class JoinedSteps:
         """The fields `network`, a population, `readout`, `preparation` and `scaling`."""
         rows = _Steps(self.problem, [self.problem.networks(genome) for genome in esp.hall])
         with in_order(self.n_threads) as map_:
-            found = fit_on_landmarks(rows, self.readout, self.units, map_)
+            found = fit_on_landmarks(rows, self.readout, self.units, self.problem.objective, map_)
         return {
             "network": self.problem.networks(np.stack(esp.hall[: found.n_networks])), "readout": found.readout,
             "preparation": self.preparation, "scaling": found.scaling,

@@ -9,8 +9,10 @@ import numpy as np
 from numpy.random import PCG64, Generator, SeedSequence
 from numpy.typing import NDArray
 
-from evoke._core.kernel import Kernel
+from evoke._core.kernel import Kernel, decide
+from evoke._core.landmarks import Solved
 from evoke._validation.arrays import FloatArray
+from evoke.evolution.problem import Objective
 from evoke.landmarks import (
     CANDIDATES,
     Block,
@@ -21,6 +23,7 @@ from evoke.landmarks import (
     squared_errors,
     train_machine,
 )
+from evoke.landmarks.hinge import MOST_SEPARATED, LabelledBlock, misjudged, path, separate
 from evoke.readouts import FittedReadout, LandmarkReadout
 from evoke.sequences.preparation import Scaling, Units
 
@@ -28,6 +31,9 @@ __all__ = ["Found", "Rows", "fit_on_landmarks"]
 
 # Rows on which machines are trained to choose networks, width and capacity, and rows by which they are judged.
 MOST_TRAINED, MOST_JUDGED = 50_000, 20_000
+
+# Passes over all rows in which classes are separated, and when they end before.
+PASSES, TOL = 8, 0.01
 
 # Numbers that the features of these rows may be, all in all: 200 MB.
 MOST_KEPT = 25_000_000
@@ -92,7 +98,9 @@ class Found(NamedTuple):
     decisions: FloatArray
 
 
-def fit_on_landmarks(rows: Rows, grid: LandmarkReadout, units: Units, map_: Callable[..., Any] = map) -> Found:
+def fit_on_landmarks(
+    rows: Rows, grid: LandmarkReadout, units: Units, objective: Objective, map_: Callable[..., Any] = map
+) -> Found:
     """Choose networks, width and capacity on a part of the rows, and train the machine on all of them.
 
     Parameters
@@ -102,6 +110,8 @@ def fit_on_landmarks(rows: Rows, grid: LandmarkReadout, units: Units, map_: Call
         Widths and capacities to try, and how many landmarks there may be.
     units : Units
         Of the targets, in which the readout answers.
+    objective : Objective
+        Of classes a machine on landmarks has the least squared hinge loss, of values the least squared error.
     map_ : callable
         That of a pool of threads, for instance; the bits do not depend on it.
 
@@ -110,14 +120,19 @@ def fit_on_landmarks(rows: Rows, grid: LandmarkReadout, units: Units, map_: Call
     ValueError
         No machine could be trained.
     """
-    return _Fit(rows, grid, units, map_).found()
+    fit = _Fit if objective.regression or grid.kernel == "linear" else _Separating
+    return fit(rows, grid, units, objective, map_).found()
 
 
 class _Fit:
     """Where one of the networks does by itself what is asked, the others are in its way, so fewer are tried too."""
 
-    def __init__(self, rows: Rows, grid: LandmarkReadout, units: Units, map_: Callable[..., Any]):
-        self.rows, self.grid, self.units, self.map_ = rows, grid, units, map_
+    most_trained = MOST_TRAINED
+
+    def __init__(
+        self, rows: Rows, grid: LandmarkReadout, units: Units, objective: Objective, map_: Callable[..., Any]
+    ):
+        self.rows, self.grid, self.units, self.objective, self.map_ = rows, grid, units, objective, map_
         self.n_outputs = rows.targets.shape[1]
 
     def found(self) -> Found:
@@ -132,7 +147,7 @@ class _Fit:
             for n in sorted({-(-rows.n_networks // part) for part in PARTS})
             for machine in self._machines(features[:, : n * rows.n_columns])
         ]
-        tried = list(self.map_(lambda machine: self._judge(machine, features, train, held, judged), machines))
+        tried = self._try(machines, features, train, held, judged)
         best = min(range(len(tried)), key=lambda k: tried[k].error)
         machine, chosen = machines[best], tried[best]
         if chosen.decisions is None:
@@ -140,10 +155,9 @@ class _Fit:
         d = machine.places.shape[1]
         scaling = Scaling(scaling.mean[:d], scaling.inverse[:d], scaling.limit)
         n = d // rows.n_columns
-        coef, intercept = self._train(n, machine, scaling, chosen.C)
+        coef, intercept, converged = self._train(n, machine, scaling, chosen)
         readout = FittedReadout(
-            machine.places, coef, intercept, np.zeros(self.n_outputs), np.ones(self.n_outputs, dtype=bool),
-            machine.kernel,
+            machine.places, coef, intercept, np.zeros(self.n_outputs), converged, machine.kernel,
         )  # fmt: skip
         decisions = chosen.decisions * self.units.deviation + self.units.mean
         return Found(n, readout, scaling, judged, decisions)
@@ -163,8 +177,8 @@ class _Fit:
         if len(train) == 0 or len(judged) == 0:  # few rows
             train, judged = counted[::2], counted[1::2]
         generator = Generator(PCG64(SeedSequence(rows.entropy, spawn_key=(_ROWS, 0))))
-        share = min(1.0, MOST_KEPT / (rows.n_networks * rows.n_columns) / (MOST_TRAINED + MOST_JUDGED))
-        most = max(int(share * MOST_TRAINED), CANDIDATES * self.grid.n_landmarks), max(1, int(share * MOST_JUDGED))
+        share = min(1.0, MOST_KEPT / (rows.n_networks * rows.n_columns) / (self.most_trained + MOST_JUDGED))
+        most = max(int(share * self.most_trained), CANDIDATES * self.grid.n_landmarks), max(1, int(share * MOST_JUDGED))
         return at_random(train, most[0], generator), at_random(judged, most[1], generator)
 
     def _features(self, chosen: list[NDArray[np.int64]]) -> list[FloatArray]:
@@ -188,6 +202,12 @@ class _Fit:
         places = Machine.among(features, kernels[len(kernels) // 2], grid.n_landmarks).places
         return [Machine(kernel, places) for kernel in kernels]
 
+    def _try(
+        self, machines: list[Machine], features: FloatArray, train: NDArray[np.int64], held: FloatArray,
+        judged: NDArray[np.int64],
+    ) -> list[_Tried]:  # fmt: skip
+        return list(self.map_(lambda machine: self._judge(machine, features, train, held, judged), machines))
+
     def _judge(
         self, machine: Machine, features: FloatArray, train: NDArray[np.int64], held: FloatArray,
         judged: NDArray[np.int64],
@@ -203,17 +223,25 @@ class _Fit:
             return _Tried(np.inf, 0.0, None)
         return _Tried(float(errors[best]), self.grid.capacities[best], decisions[best])
 
-    def _train(self, n: int, machine: Machine, scaling: Scaling, C: float) -> tuple[FloatArray, FloatArray]:
+    def _train(
+        self, n: int, machine: Machine, scaling: Scaling, chosen: _Tried
+    ) -> tuple[FloatArray, FloatArray, NDArray[np.bool_]]:
         """Coefficients and constants of a machine on all rows by the first n networks, in units of the targets."""
         units = self.units
-        solved = train_machine(machine, self.n_outputs, self._blocks(n, scaling), C, self.map_)
+        solved, converged = self._solve(n, machine, scaling, chosen)
         if solved is None:
             raise ValueError("no machine on landmarks could be trained on all rows: lower C")
         with np.errstate(over="ignore"):
             coef, intercept = solved.dual_coef * units.deviation, solved.intercept * units.deviation + units.mean
         if not (np.isfinite(coef).all() and np.isfinite(intercept).all()):
             raise ValueError("y is too large: the coefficients of the readout are not finite; scale it")
-        return coef, intercept
+        return coef, intercept, converged
+
+    def _solve(
+        self, n: int, machine: Machine, scaling: Scaling, chosen: _Tried
+    ) -> tuple[Solved | None, NDArray[np.bool_]]:
+        solved = train_machine(machine, self.n_outputs, self._blocks(n, scaling), chosen.C, self.map_)
+        return solved, np.ones(self.n_outputs, dtype=bool)
 
     def _blocks(self, n: int, scaling: Scaling) -> Iterator[Block]:
         """All rows that count, read by the first n networks."""
@@ -227,9 +255,56 @@ class _Fit:
         return np.ascontiguousarray(features), np.ascontiguousarray(self.rows.targets[which]), roots
 
 
+class _Separating(_Fit):
+    """Machines of classes, which also have the linear form."""
+
+    most_trained = MOST_SEPARATED
+
+    def _machines(self, features: FloatArray) -> list[Machine]:
+        # where cells remember what decides, what is added up in them is enough
+        return [*super()._machines(features), Machine.among(features, Kernel("linear"), self.grid.n_landmarks)]
+
+    def _try(
+        self, machines: list[Machine], features: FloatArray, train: NDArray[np.int64], held: FloatArray,
+        judged: NDArray[np.int64],
+    ) -> list[_Tried]:  # fmt: skip
+        # one after the other: kernel values of one are large, and threads share its blocks
+        return [self._judge(machine, features, train, held, judged) for machine in machines]
+
+    def _judge(
+        self, machine: Machine, features: FloatArray, train: NDArray[np.int64], held: FloatArray,
+        judged: NDArray[np.int64],
+    ) -> _Tried:  # fmt: skip
+        d = machine.n_columns
+        found = path(machine, self.n_outputs, self._block(features[:, :d], train), self.grid.capacities, self.map_)
+        if not found:
+            return _Tried(np.inf, 0.0, None)
+        coef = np.ascontiguousarray(np.hstack([each.dual_coef for each in found]))
+        constants = np.concatenate([each.intercept for each in found])
+        held = np.ascontiguousarray(held[:, :d])
+        made = decide(held, machine.places, coef, constants, machine.kernel).reshape(len(held), -1, self.n_outputs)
+        signs, weights = self.rows.targets[judged], self.rows.weights[judged]
+        exclusive = self.objective.exclusive
+        errors = [misjudged(made[:, k], signs, weights, exclusive=exclusive) for k in range(len(found))]
+        best = int(np.argmin(errors))
+        return _Tried(errors[best], sorted(self.grid.capacities)[best], made[:, best], found[best])
+
+    def _solve(
+        self, n: int, machine: Machine, scaling: Scaling, chosen: _Tried
+    ) -> tuple[Solved | None, NDArray[np.bool_]]:
+        def blocks() -> Iterator[LabelledBlock]:
+            return (LabelledBlock.of(machine, block) for block in self._blocks(n, scaling))
+
+        if chosen.solved is None:
+            raise AssertionError("a machine that was not trained has been chosen")
+        found = separate(machine, blocks, chosen.C, chosen.solved, PASSES, TOL, self.map_)
+        return found.solved, found.converged
+
+
 class _Tried(NamedTuple):
-    """The least error of a machine on rows that judge, its capacity, and its decisions on these rows."""
+    """The least error of a machine on rows that judge, its capacity, its decisions on these rows, and itself."""
 
     error: float
     C: float
     decisions: FloatArray | None
+    solved: Solved | None = None

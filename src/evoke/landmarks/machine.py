@@ -1,4 +1,4 @@
-"""Machines on landmarks: which rows are landmarks, what width and capacity are worth, and one pass over all rows."""
+"""Machines of least squares on landmarks: which rows are landmarks, and one pass over all rows."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from evoke._core.landmarks import Solved, Sums
 from evoke._validation.arrays import FloatArray
 
 __all__ = [
-    "CANDIDATES", "MOST_LANDMARKS", "MOST_SUMS", "Block", "Machine", "add_up", "at_random", "mean_distance", "spread",
-    "squared_errors", "together", "train_machine",
+    "CANDIDATES", "MOST_LANDMARKS", "MOST_SUMS", "Block", "Machine", "add_up", "at_random", "mean_distance", "slots",
+    "spread", "squared_errors", "together", "train_machine",
 ]  # fmt: skip
 
 # Of the normal equations of a machine on landmarks this number squared is kept.
@@ -142,7 +142,7 @@ def train_machine(
 def add_up(machine: Machine, n_outputs: int, blocks: Iterable[Block], map_: Callable[..., Any] = map) -> FloatArray:
     """The total of the sums over all blocks."""
     first = machine.sums(n_outputs)
-    n = min(max(_NUMBERS // first.total.size, _FEWEST_SUMS), MOST_SUMS)
+    n = slots(first.total.size)
     sums = [first, *(machine.sums(n_outputs) for _ in range(n - 1))]
     for several in together(blocks, n):
         list(map_(lambda item: item[0].add(*item[1]), zip(sums, several, strict=False)))
@@ -150,6 +150,11 @@ def add_up(machine: Machine, n_outputs: int, blocks: Iterable[Block], map_: Call
         for other in sums[1:]:
             first.total[...] += other.total
     return first.total
+
+
+def slots(size: int) -> int:
+    """How many sums, of so many numbers each, blocks are added to in turn."""
+    return min(max(_NUMBERS // size, _FEWEST_SUMS), MOST_SUMS)
 
 
 def together(items: Iterable[Any], n: int) -> Iterator[list[Any]]:
