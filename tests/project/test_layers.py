@@ -135,7 +135,7 @@ PUBLIC = {
                         "anbncn", "anbncn_parameters", "markdown", "report", "run_anbncn", "run_sines", "sines",
                         "sines_parameters"],
     "evoke.sequences": ["from_frame", "from_padded", "from_panel"],
-    "evoke.svm": ["LSSVC", "LSSVR", "LandmarkLSSVC", "LandmarkLSSVR", "SVC", "SVR", "Solution", "solve"],
+    "evoke.svm": ["LSSVC", "LSSVR", "LandmarkLSSVC", "LandmarkLSSVR", "LandmarkSVC", "SVC", "SVR", "Solution", "solve"],
     "evoke.tasks": ["anbncn", "anbncn_accepted", "anbncn_accepts", "anbncn_margins", "linear_window", "mackey_glass",
                     "nrmse", "nrmse84", "superimposed_sines"],
 }  # fmt: skip

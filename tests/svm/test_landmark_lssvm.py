@@ -1,4 +1,4 @@
-"""Least-squares machines on landmarks: the machine, the choice of its parameters, blocks of rows, manners."""
+"""Machines on landmarks: that of least squares, the choice of its parameters, blocks of rows, manners."""
 
 import copy
 import pickle
@@ -16,7 +16,7 @@ from sklearn.utils.estimator_checks import check_sample_weight_equivalence_on_de
 
 import evoke
 from evoke._core.kernel import Kernel
-from evoke.svm import LSSVC, LSSVR, LandmarkLSSVC, LandmarkLSSVR
+from evoke.svm import LSSVC, LSSVR, LandmarkLSSVC, LandmarkLSSVR, LandmarkSVC
 from oracle import landmarks as oracle
 from oracle import svm
 
@@ -25,7 +25,7 @@ KERNELS = {
     "linear": {"kernel": "linear"},
     "poly": {"kernel": "poly", "gamma": 0.5, "coef0": 1.0, "degree": 2},
 }
-both = pytest.mark.parametrize("machine", [LandmarkLSSVC, LandmarkLSSVR])
+each = pytest.mark.parametrize("machine", [LandmarkLSSVC, LandmarkLSSVR, LandmarkSVC])
 every_kernel = pytest.mark.parametrize("name", KERNELS)
 
 
@@ -182,7 +182,7 @@ def test_seeds():
 # --- rows that come in blocks ---
 
 
-@both
+@each
 def test_arrays_on_disk_and_of_any_kind_give_the_same_bits(machine, tmp_path):
     X, _, codes = problem(13, n=9000, d=2)
     X = X.astype(np.float32)
@@ -197,7 +197,7 @@ def test_arrays_on_disk_and_of_any_kind_give_the_same_bits(machine, tmp_path):
         assert_array_equal(found.predict(rows), values)
 
 
-@both
+@each
 def test_threads_give_the_same_bits(machine):
     X, _, codes = problem(14, n=30_000, d=2)
     one, two = (machine(n_landmarks=40, random_state=0, n_jobs=n_jobs).fit(X, codes) for n_jobs in (None, 2))
@@ -205,7 +205,7 @@ def test_threads_give_the_same_bits(machine):
     assert_array_equal(one.predict(X), two.predict(X))
 
 
-@both
+@each
 @pytest.mark.parametrize("at", [0, 4095, 4096, 8999])
 def test_what_is_odd_is_named_by_its_row(machine, at):
     X, _, codes = problem(15, n=9000, d=2)
@@ -234,7 +234,7 @@ def test_few_rows_of_many_are_looked_at_first(monkeypatch):
 # --- what cannot be ---
 
 
-@both
+@each
 def test_what_overflows_is_named(machine):
     X, _, codes = problem(17)
     with pytest.raises(ValueError, match=r"gamma='auto' needs distances between the rows of X, .* scale X"):
@@ -331,7 +331,7 @@ CANNOT_PASS = {
     "check_sample_weight_equivalence_on_dense_data": "landmarks, gamma and C are chosen on rows, not on their weights"
 }
 CHECKS = [
-    pair for model in (LandmarkLSSVC(), LandmarkLSSVR())
+    pair for model in (LandmarkLSSVC(), LandmarkLSSVR(), LandmarkSVC())
     for pair in estimator_checks_generator(model, expected_failed_checks=CANNOT_PASS, mark="xfail")
 ]  # fmt: skip
 
@@ -345,7 +345,7 @@ def test_scikit_learn_checks(estimator, check):
         check(estimator)
 
 
-@both
+@each
 def test_weights_where_nothing_is_chosen(machine):
     check_sample_weight_equivalence_on_dense_data(machine.__name__, machine(gamma=0.05, C=1.0))
 

@@ -21,7 +21,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import check_sample_weight_equivalence_on_dense_data, estimator_checks_generator
 
 from evoke._core.kernel import Kernel
-from evoke.svm import LSSVC, LSSVR, SVC, SVR, LandmarkLSSVC, LandmarkLSSVR, _lssvm, _svc, _svr
+from evoke.svm import LSSVC, LSSVR, SVC, SVR, LandmarkLSSVC, LandmarkLSSVR, LandmarkSVC, _lssvm, _svc, _svr
 from helpers.machines import both_solvers, problem
 
 PLAIN = (np.ndarray, int, float, str, tuple, dict, type(None), Kernel)  # what a fitted model is made of
@@ -261,7 +261,7 @@ except KeyboardInterrupt:
 
 
 FOUR_ROWS, TWO_LABELS = np.array([[0.0], [1.0], [2.0], [3.0]]), np.array([0, 0, 1, 1])
-machines = pytest.mark.parametrize("machine", [SVC, SVR, LSSVC, LSSVR, LandmarkLSSVC, LandmarkLSSVR])
+machines = pytest.mark.parametrize("machine", [SVC, SVR, LSSVC, LSSVR, LandmarkLSSVC, LandmarkLSSVR, LandmarkSVC])
 
 
 @machines
@@ -287,7 +287,7 @@ def test_mixed_labels_are_named(machine, labels):
         machine().fit(FOUR_ROWS, labels)
 
 
-@pytest.mark.parametrize("machine", [SVC, LSSVC, LandmarkLSSVC])
+@pytest.mark.parametrize("machine", [SVC, LSSVC, LandmarkLSSVC, LandmarkSVC])
 @pytest.mark.parametrize("weight", ["x", None, np.nan, np.ones(2), 0.0, -1])
 def test_class_weight_that_is_no_positive_number_is_named(machine, weight):
     with pytest.raises(ValueError, match=r"^class_weight of class 0 must be a positive finite number, got "):

@@ -53,7 +53,7 @@ TAKERS = {
     "EvokeForecaster": (tiny(estimators.EvokeForecaster, SERIES), signature(estimators.EvokeForecaster)),
     **{
         machine.__name__: (fitted(machine, ROWS, SIGNS), signature(machine))
-        for machine in (svm.SVC, svm.SVR, svm.LSSVC, svm.LSSVR, svm.LandmarkLSSVC, svm.LandmarkLSSVR)
+        for machine in (svm.SVC, svm.SVR, svm.LSSVC, svm.LSSVR, svm.LandmarkLSSVC, svm.LandmarkLSSVR, svm.LandmarkSVC)
     },
     "solve": (solve, signature(svm.solve, {"X", "target", "lower", "upper"})),
     "ESP": (lambda **parameters: ESP(**({"lengths": [2, 2]} | parameters)), signature(ESP, {"lengths"})),
@@ -131,7 +131,7 @@ OF_ANOTHER_KIND = {
         for who in ("EvokeClassifier", "EvokeRegressor")
         for name in ("readout", "gamma", "C")
     },
-    **{(who, name): "or auto" for who in ("LandmarkLSSVC", "LandmarkLSSVR") for name in ("gamma", "C")},
+    **{(who, name): "or auto" for who in ("LandmarkLSSVC", "LandmarkLSSVR", "LandmarkSVC") for name in ("gamma", "C")},
     **dict.fromkeys([("EvokeForecaster", "gamma"), ("EvokeForecaster", "C")], "auto and evolve too"),
     ("EvokeForecaster", "n_networks"): "of rolling origins",
     ("EvokeForecaster", "validation"): "of series, whose steps are not shuffled",

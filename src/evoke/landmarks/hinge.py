@@ -23,8 +23,9 @@ MOST_SEPARATED, _TOL, _PASSES = 20_000, 0.01, 8
 # Rows of a block whose kernel values are kept, and numbers that are kept in all: 128 MB.
 _ROWS, _MOST_VALUES = 2048, 2**24
 
-# A step that makes the objective larger by more than rounding is halved.
+# A step that makes the objective larger, by more than rounding, is made shorter: the best of these parts of it.
 _ROUNDING = 1e-9
+_PARTS = np.array([1.0, 0.7, 0.5, 0.35, 0.25, 0.15, 0.08, 0.04, 0.01])
 
 # What a squared hinge loss, of this at most, counts beside a wrong decision: it tells machines apart that decide few
 # rows differently.
@@ -96,8 +97,7 @@ def separate(
     passes : int
         The most passes over the rows.
     tol : float
-        A step that makes the objective smaller by no more than this part of it is the last one. With 0 only the exact
-        minimum is the end.
+        A step that makes the objective smaller by no more than this part of it is the last one.
     map_ : callable
         That of a pool of threads, for instance; the bits do not depend on it.
     """
@@ -110,19 +110,21 @@ def separate(
     n_passes = 0
     while left.any() and n_passes < passes:
         n_passes += 1
-        seen = margins.look(blocks(), trial, left, map_)
-        penalty = np.einsum("jo,jk,ko->o", trial.dual_coef, machine.gram, trial.dual_coef) / C
-        objective = seen.loss + penalty
+        seen = margins.look(blocks(), best, trial, left, map_)
         for k in np.flatnonzero(left):
-            if not objective[k] <= least[k] * (1.0 + _ROUNDING):
-                trial.dual_coef[:, k] = 0.5 * (best.dual_coef[:, k] + trial.dual_coef[:, k])
-                trial.intercept[k] = 0.5 * (best.intercept[k] + trial.intercept[k])
+            step = trial.dual_coef[:, k] - best.dual_coef[:, k]
+            coefs = best.dual_coef[:, k] + _PARTS[:, np.newaxis] * step
+            objectives = seen.losses[:, k] + np.einsum("pj,jk,pk->p", coefs, machine.gram, coefs) / C
+            if not objectives[0] <= least[k] * (1.0 + _ROUNDING):
+                part = _PARTS[int(objectives.argmin())] if np.isfinite(objectives).any() else _PARTS[-1]
+                trial.dual_coef[:, k] = best.dual_coef[:, k] + part * step
+                trial.intercept[k] = best.intercept[k] + part * (trial.intercept[k] - best.intercept[k])
                 solved_for[k] = None
                 continue
             best.dual_coef[:, k], best.intercept[k] = trial.dual_coef[:, k], trial.intercept[k]
-            small = solved_for[k] is not None and least[k] - objective[k] <= tol * objective[k]
+            small = least[k] - objectives[0] <= tol * objectives[0]
             converged[k] = small or seen.rows[k] == solved_for[k]
-            least[k] = objective[k]
+            least[k] = objectives[0]
             found = None if converged[k] else machine.solve(seen.totals[k], C, 1)
             left[k] = found is not None
             if found is not None:
@@ -173,9 +175,9 @@ def misjudged(
 
 
 class _Seen(NamedTuple):
-    """For each output the loss, which rows are within the margin, and their sums of products."""
+    """For each output losses (n_parts, n_outputs) on the way, which rows are within the margin, and their sums."""
 
-    loss: FloatArray
+    losses: FloatArray
     rows: list[bytes]
     totals: list[FloatArray]
 
@@ -190,21 +192,24 @@ class _Margins:
         self._sums = [one, *([machine.sums(1) for _ in range(n_outputs)] for _ in range(slots(size) - 1))]
 
     def look(
-        self, blocks: Iterable[LabelledBlock], trial: Solved, asked: NDArray[np.bool_], map_: Callable[..., Any]
-    ) -> _Seen:
-        """All rows, for the outputs that are asked for."""
+        self, blocks: Iterable[LabelledBlock], best: Solved, trial: Solved, asked: NDArray[np.bool_],
+        map_: Callable[..., Any],
+    ) -> _Seen:  # fmt: skip
+        """All rows on the way from the best machine to a trial, for the outputs that are asked for."""
         for sums in self._sums:
             for each in sums:
                 each.total[...] = 0.0
-        loss = np.zeros(len(asked))
+        losses = np.zeros((len(_PARTS), len(asked)))
+        coef = np.ascontiguousarray(np.hstack([trial.dual_coef, best.dual_coef]))
+        both = Solved(coef, np.concatenate([trial.intercept, best.intercept]))
         digests = [hashlib.blake2b(digest_size=16) for _ in asked]
 
         def part(item: tuple[Sequence[Sums], LabelledBlock]) -> tuple[FloatArray, list[bytes]]:
-            return self._add(item[0], item[1], trial, asked)
+            return self._add(item[0], item[1], both, asked)
 
         for several in together(blocks, len(self._sums)):
-            for losses, within in map_(part, list(zip(self._sums, several, strict=False))):
-                loss += losses
+            for found, within in map_(part, list(zip(self._sums, several, strict=False))):
+                losses += found
                 for digest, bits in zip(digests, within, strict=True):
                     digest.update(bits)
         totals = []
@@ -213,21 +218,27 @@ class _Margins:
             for sums in self._sums[1:]:
                 total[...] += sums[k].total
             totals.append(total)
-        return _Seen(loss, [digest.digest() for digest in digests], totals)
+        return _Seen(losses, [digest.digest() for digest in digests], totals)
 
     def _add(
-        self, sums: Sequence[Sums], rows: LabelledBlock, trial: Solved, asked: NDArray[np.bool_]
+        self, sums: Sequence[Sums], rows: LabelledBlock, both: Solved, asked: NDArray[np.bool_]
     ) -> tuple[FloatArray, list[bytes]]:
         """The losses of a block, and for each output its rows within the margin as bits."""
         x, signs, roots = rows.block
-        slack = 1.0 - signs * rows.decide(self._machine, trial.dual_coef, trial.intercept)
+        made = signs[:, np.newaxis] * rows.decide(self._machine, both.dual_coef, both.intercept).reshape(
+            len(x), 2, len(asked)
+        )
+        slack, change = 1.0 - made[:, 0], made[:, 1] - made[:, 0]
         within = slack > 0.0
-        np.maximum(slack, 0.0, out=slack)
-        if roots is not None:
-            slack *= roots[:, np.newaxis]
+        losses = np.empty((len(_PARTS), len(asked)))
+        for each, part in zip(losses, _PARTS, strict=True):
+            violation = np.maximum(slack - (1.0 - part) * change, 0.0)
+            if roots is not None:
+                violation *= roots[:, np.newaxis]
+            each[:] = (violation**2).sum(axis=0)
         for k in np.flatnonzero(asked).tolist():
             here = np.flatnonzero(within[:, k])
             if len(here) > 0:
                 own = None if roots is None else np.ascontiguousarray(roots[here])
                 sums[k].add(np.ascontiguousarray(x[here]), np.ascontiguousarray(signs[here, k : k + 1]), own)
-        return (slack**2).sum(axis=0), [np.packbits(column).tobytes() for column in within.T]
+        return losses, [np.packbits(column).tobytes() for column in within.T]

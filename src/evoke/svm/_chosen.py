@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from joblib import Parallel, delayed
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from evoke._core.kernel import Kernel
+from evoke._core.kernel import Kernel, decide
+from evoke._core.landmarks import Solved
 from evoke._validation.arrays import FloatArray, IntArray
 from evoke.landmarks import (
     MOST_SUMS,
@@ -24,6 +25,7 @@ from evoke.landmarks import (
     squared_errors,
     train_machine,
 )
+from evoke.landmarks.hinge import MOST_SEPARATED, LabelledBlock, misjudged, path, separate
 from evoke.svm._data import rows_of
 from evoke.svm._kernels import overflow
 
@@ -33,6 +35,9 @@ __all__ = ["BLOCK", "Chosen", "Grid", "Training"]
 BLOCK = 4096
 # Rows that landmarks, width and capacity are chosen on; parts that these are held out in; rows held out in all.
 MOST_ROWS, PARTS, MOST_HELD_OUT = 50_000, 5, 10_000
+
+# Most passes over all rows that separate classes, and the part of the objective by which the last one makes it smaller.
+PASSES, TOL = 50, 1e-3
 
 WIDTHS = (0.1, 0.3, 1.0, 3.0, 10.0)
 CAPACITIES = (0.01, 1.0, 100.0, 1e4, 1e6)
@@ -50,6 +55,8 @@ class Grid:
     coef0 : float
     degree : int
     n_landmarks : int
+    separating : bool
+        Whether the machine has the least squared hinge loss, on targets of +1 and -1, or the least squared error.
     """
 
     kernel: str
@@ -58,6 +65,7 @@ class Grid:
     coef0: float
     degree: int
     n_landmarks: int
+    separating: bool = False
 
     @property
     def capacities(self) -> tuple[float, ...]:
@@ -96,6 +104,7 @@ class Chosen:
         Rows that were held out,
     decisions : ndarray of shape (n, n_outputs)
         and what was decided on them; none of both where nothing was to be chosen.
+    converged : bool
     """
 
     kernel: Kernel
@@ -106,6 +115,17 @@ class Chosen:
     intercept: FloatArray
     held_out: IntArray
     decisions: FloatArray
+    converged: bool
+
+
+class Tried(NamedTuple):
+    """The least error on rows held out, its capacity, these rows, decisions on them, and where training may begin."""
+
+    error: float
+    C: float
+    held_out: IntArray
+    decisions: FloatArray
+    start: Solved | None = None
 
 
 class Training:
@@ -150,22 +170,28 @@ class Training:
             landmarks, places = sample[chosen], np.ascontiguousarray(rows[chosen])
         machines = [Machine(kernel, places) for kernel in grid.kernels(rows)]
         best, C, held_out, decisions = 0, grid.capacities[0], sample[:0], np.zeros((0, self._n_outputs))
+        start: Solved | None = None
         if len(sample) > 1 and (hold_out or len(machines) > 1 or len(grid.capacities) > 1):
             part = generator.permutation(len(sample)) % PARTS
-            found = self._map(lambda each: self._held_out(each, grid.capacities, rows, sample, part), machines)
-            errors = [error for error, *_ in found]
-            best = int(np.argmin(errors))
-            error, C, held_out, decisions = found[best]
+            if grid.separating:
+                found = [self._separated(each, grid.capacities, rows, sample, part) for each in machines]
+            else:
+                found = self._map(lambda each: self._held_out(each, grid.capacities, rows, sample, part), machines)
+            best = min(range(len(found)), key=lambda k: found[k].error)
+            error, C, held_out, decisions, start = found[best]
             if not np.isfinite(error):
                 raise self._failed(machines[best], rows, grid)
-        machine = machines[best]
-        solved = train_machine(machine, self._n_outputs, self._blocks(), C, self._map)
+        machine, converged = machines[best], True
+        solved = start or train_machine(machine, self._n_outputs, self._blocks(), C, self._map)
         if solved is None:
             raise self._failed(machine, rows, grid)
+        if grid.separating:
+            solved, of_each, _ = separate(machine, self._labelled(machine), C, solved, PASSES, TOL, self._map)
+            converged = bool(of_each.all())
         intercept = solved.intercept
         if grid.kernel == "linear":
             intercept = intercept - self._shift @ solved.dual_coef
-        return Chosen(machine.kernel, C, places, landmarks, solved.dual_coef, intercept, held_out, decisions)
+        return Chosen(machine.kernel, C, places, landmarks, solved.dual_coef, intercept, held_out, decisions, converged)
 
     def _failed(self, machine: Machine, rows: FloatArray, grid: Grid) -> ValueError:
         with np.errstate(over="ignore", invalid="ignore"):
@@ -177,8 +203,8 @@ class Training:
 
     def _held_out(
         self, machine: Machine, capacities: tuple[float, ...], rows: FloatArray, sample: IntArray, part: IntArray
-    ) -> tuple[float, float, IntArray, FloatArray]:
-        """The least error on parts held out in turn, its capacity, the rows of these parts, the decisions on them."""
+    ) -> Tried:
+        """The parts are held out in turn."""
         parts = [np.flatnonzero(part == k) for k in range(min(PARTS, len(sample)))]
         sums = [add_up(machine, self._n_outputs, [self._block(rows[each], sample[each])]) for each in parts]
         n_judged = max(1, min(len(parts), MOST_HELD_OUT // len(parts[0])))
@@ -193,7 +219,29 @@ class Training:
         with np.errstate(over="ignore", invalid="ignore"):
             errors = squared_errors(decisions, targets, weights)
         best = int(errors.argmin())
-        return float(errors[best]), capacities[best], sample[judged], decisions[best]
+        return Tried(float(errors[best]), capacities[best], sample[judged], decisions[best])
+
+    def _separated(
+        self, machine: Machine, capacities: tuple[float, ...], rows: FloatArray, sample: IntArray, part: IntArray
+    ) -> Tried:
+        """One part is held out."""
+        held = np.flatnonzero(part == 0)[:MOST_HELD_OUT]
+        train = np.flatnonzero(part != 0)[:MOST_SEPARATED]
+        found = path(machine, self._n_outputs, self._block(rows[train], sample[train]), capacities, self._map)
+        _, signs, roots = self._block(rows[held], sample[held])
+        weights = np.ones(len(held)) if roots is None else roots**2
+        best = Tried(np.inf, min(capacities), sample[held], np.full(signs.shape, np.inf))
+        for C, solved in zip(sorted(capacities), found, strict=False):
+            decisions = decide(
+                np.ascontiguousarray(rows[held]), machine.places, solved.dual_coef, solved.intercept, machine.kernel
+            )
+            error = misjudged(decisions, signs, weights, exclusive=True)
+            if error < best[0]:
+                best = Tried(error, C, sample[held], decisions, solved)
+        return best
+
+    def _labelled(self, machine: Machine) -> Callable[[], Iterator[LabelledBlock]]:
+        return lambda: (LabelledBlock.of(machine, block) for block in self._blocks())
 
     def _blocks(self) -> Iterator[Block]:
         """All rows that have a weight."""
