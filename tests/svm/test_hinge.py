@@ -12,7 +12,7 @@ from scipy.optimize import minimize
 from evoke._core.kernel import Kernel, cross, decide, gram, weighted
 from evoke._core.landmarks import Solved
 from evoke.landmarks import Machine, train_machine
-from evoke.landmarks.hinge import LabelledBlock, misjudged, path, separate
+from evoke.landmarks.hinge import LabelledBlock, best_capacity, misjudged, path, separate
 from oracle import svm
 
 KERNELS = [("rbf", 0.5, 0.0, 1), ("linear", 1.0, 0.0, 1)]
@@ -152,13 +152,29 @@ def test_passes_and_tolerance_end_it():
 def test_a_path_is_the_machine_of_each_capacity():
     x, signs, weights = problem(5)
     machine = machine_for(x, KERNELS[0])
-    found = path(machine, 1, (x, signs, np.sqrt(weights)), (100.0, 1.0))
-    for C, each in zip((1.0, 100.0), found, strict=True):
+    found = dict(path(machine, 1, (x, signs, np.sqrt(weights)), (100.0, 1.0)))
+    assert list(found) == [1.0, 100.0]
+    for C, each in found.items():
         least = least_price(machine, KERNELS[0], x, signs[:, 0], weights, C)
         reached = price(machine, KERNELS[0], x, signs[:, 0], weights, C, each.dual_coef[:, 0], each.intercept[0])
         assert least * (1.0 - 1e-9) <= reached <= least * 1.02  # the tolerance of the choice
-    nothing = path(machine, 1, (np.full_like(x, np.nan), signs, None), (1.0,))
-    assert nothing == []
+    nothing = np.full_like(x, np.nan), signs, None
+    assert not list(path(machine, 1, nothing, (1.0,)))
+    assert best_capacity(machine, nothing, nothing, (1.0,), exclusive=True) is None
+
+
+def test_the_best_capacity_misjudges_the_fewest():
+    (x, signs, weights), (rows, true, _) = problem(6, n=400), problem(7, n=400)
+    machine, capacities = machine_for(x, KERNELS[0], 60), (1e-3, 1e-2, 1.0, 100.0, 1e4, 1e6)
+    block, held = (x, signs, np.sqrt(weights)), (rows, true, None)
+    errors = {}
+    for C, solved in path(machine, 1, block, capacities):
+        decisions = svm.kernel(rows, machine.places, *KERNELS[0]) @ solved.dual_coef + solved.intercept
+        errors[C] = misjudged(decisions, true, np.ones(len(rows)), exclusive=True)
+    best = best_capacity(machine, block, held, capacities, exclusive=True)
+    assert best.error == pytest.approx(min(errors.values()))
+    assert best.C == min(errors, key=errors.get) < 1e4
+    assert misjudged(best.decisions, true, np.ones(len(rows)), exclusive=True) == best.error
 
 
 def test_what_is_misjudged():

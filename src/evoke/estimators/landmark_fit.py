@@ -9,7 +9,7 @@ import numpy as np
 from numpy.random import PCG64, Generator, SeedSequence
 from numpy.typing import NDArray
 
-from evoke._core.kernel import Kernel, decide
+from evoke._core.kernel import Kernel
 from evoke._core.landmarks import Solved
 from evoke._validation.arrays import FloatArray
 from evoke.evolution.problem import Objective
@@ -23,7 +23,7 @@ from evoke.landmarks import (
     squared_errors,
     train_machine,
 )
-from evoke.landmarks.hinge import MOST_SEPARATED, LabelledBlock, misjudged, path, separate
+from evoke.landmarks.hinge import MOST_SEPARATED, LabelledBlock, best_capacity, separate
 from evoke.readouts import FittedReadout, LandmarkReadout
 from evoke.sequences.preparation import Scaling, Units
 
@@ -256,38 +256,33 @@ class _Fit:
 
 
 class _Separating(_Fit):
-    """Machines of classes, which also have the linear form."""
+    """Machines of classes."""
 
     most_trained = MOST_SEPARATED
-
-    def _machines(self, features: FloatArray) -> list[Machine]:
-        # where cells remember what decides, what is added up in them is enough
-        return [*super()._machines(features), Machine.among(features, Kernel("linear"), self.grid.n_landmarks)]
 
     def _try(
         self, machines: list[Machine], features: FloatArray, train: NDArray[np.int64], held: FloatArray,
         judged: NDArray[np.int64],
     ) -> list[_Tried]:  # fmt: skip
-        # one after the other: kernel values of one are large, and threads share its blocks
-        return [self._judge(machine, features, train, held, judged) for machine in machines]
-
-    def _judge(
-        self, machine: Machine, features: FloatArray, train: NDArray[np.int64], held: FloatArray,
-        judged: NDArray[np.int64],
-    ) -> _Tried:  # fmt: skip
-        d = machine.n_columns
-        found = path(machine, self.n_outputs, self._block(features[:, :d], train), self.grid.capacities, self.map_)
-        if not found:
-            return _Tried(np.inf, 0.0, None)
-        coef = np.ascontiguousarray(np.hstack([each.dual_coef for each in found]))
-        constants = np.concatenate([each.intercept for each in found])
-        held = np.ascontiguousarray(held[:, :d])
-        made = decide(held, machine.places, coef, constants, machine.kernel).reshape(len(held), -1, self.n_outputs)
-        signs, weights = self.rows.targets[judged], self.rows.weights[judged]
-        exclusive = self.objective.exclusive
-        errors = [misjudged(made[:, k], signs, weights, exclusive=exclusive) for k in range(len(found))]
-        best = int(np.argmin(errors))
-        return _Tried(errors[best], sorted(self.grid.capacities)[best], made[:, best], found[best])
+        """Of each number of networks the width that does best by least squares, and the linear form."""
+        tried = super()._try(machines, features, train, held, judged)
+        worst = _Tried(np.inf, 0.0, None)
+        for d in sorted({machine.n_columns for machine in machines}):
+            which = [k for k, machine in enumerate(machines) if machine.n_columns == d]
+            best = min(which, key=lambda k: tried[k].error)
+            # where cells remember what decides, what is added up in them is enough
+            linear = Machine.among(features[:, :d], Kernel("linear"), self.grid.n_landmarks)
+            block, apart = self._block(features[:, :d], train), self._block(held[:, :d], judged)
+            for k in which:
+                tried[k] = worst
+            for machine in machines[best], linear:
+                found = best_capacity(
+                    machine, block, apart, self.grid.capacities, self.map_, exclusive=self.objective.exclusive
+                )
+                if found is not None and found.error < tried[best].error:
+                    machines[best] = machine
+                    tried[best] = _Tried(found.error, found.C, found.decisions, found.solved)
+        return tried
 
     def _solve(
         self, n: int, machine: Machine, scaling: Scaling, chosen: _Tried

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -15,13 +15,18 @@ from evoke._core.landmarks import Solved, Sums
 from evoke._validation.arrays import FloatArray
 from evoke.landmarks.machine import Block, Machine, add_up, slots, together
 
-__all__ = ["MOST_SEPARATED", "LabelledBlock", "Separated", "misjudged", "path", "separate"]
+__all__ = [
+    "MOST_SEPARATED", "Judged", "LabelledBlock", "Separated", "best_capacity", "misjudged", "path", "separate",
+]  # fmt: skip
 
 # Rows on which width and capacity are chosen, at most, and how well each pair is trained for that.
 MOST_SEPARATED, _TOL, _PASSES = 20_000, 0.01, 8
 
 # Rows of a block whose kernel values are kept, and numbers that are kept in all: 128 MB.
 _ROWS, _MOST_VALUES = 2048, 2**24
+
+# Capacities in turn that may be worse than the best before the search ends.
+_WORSE = 2
 
 # A step that makes the objective larger, by more than rounding, is made shorter: the best of these parts of it.
 _ROUNDING = 1e-9
@@ -135,8 +140,8 @@ def separate(
 
 def path(
     machine: Machine, n_outputs: int, block: Block, capacities: Sequence[float], map_: Callable[..., Any] = map
-) -> list[Solved]:
-    """Machines for growing capacities on rows in memory, each of which begins with the one before.
+) -> Iterator[tuple[float, Solved]]:
+    """Growing capacities, each with its machine on rows in memory, which begins with the one before.
 
     There are none where the normal equations of the least capacity are singular to working precision.
     """
@@ -149,17 +154,45 @@ def path(
 
     blocks = list(map_(part, range(0, n, _ROWS)))
     total = add_up(machine, n_outputs, [rows.block for rows in blocks], map_)
-    start, found = machine.solve(total, min(capacities), n_outputs), []
-    if start is not None:
-        for C in sorted(capacities):
-            start = separate(machine, lambda: blocks, C, start, _PASSES, _TOL, map_).solved
-            found.append(start)
-    return found
+    start = machine.solve(total, min(capacities), n_outputs)
+    for C in sorted(capacities) if start is not None else ():
+        start = separate(machine, lambda: blocks, C, start, _PASSES, _TOL, map_).solved
+        yield C, start
 
 
-def misjudged(
-    decisions: FloatArray, signs: FloatArray, weights: FloatArray, *, exclusive: bool
-) -> float:
+class Judged(NamedTuple):
+    """A machine and what it decides on rows that it was not trained on."""
+
+    error: float
+    C: float
+    solved: Solved
+    decisions: FloatArray
+
+
+def best_capacity(
+    machine: Machine, block: Block, held: Block, capacities: Sequence[float], map_: Callable[..., Any] = map, *,
+    exclusive: bool,
+) -> Judged | None:  # fmt: skip
+    """The capacity whose machine misjudges the fewest of the rows held out; None where no machine could be trained.
+
+    Capacities grow until the second one in turn that is worse than the best.
+    """
+    x, signs, roots = held
+    weights = np.ones(len(x)) if roots is None else roots**2
+    best, worse = None, 0
+    for C, solved in path(machine, signs.shape[1], block, capacities, map_):
+        decisions = np.asarray(decide(x, machine.places, solved.dual_coef, solved.intercept, machine.kernel))
+        error = misjudged(decisions, signs, weights, exclusive=exclusive)
+        if error < (np.inf if best is None else best.error):
+            best, worse = Judged(error, C, solved, decisions), 0
+        else:
+            worse += 1
+            if worse == _WORSE:
+                break
+    return best
+
+
+def misjudged(decisions: FloatArray, signs: FloatArray, weights: FloatArray, *, exclusive: bool) -> float:
     """The part of rows that decisions (n, n_outputs) are wrong about, and some of their loss; infinite if not finite.
 
     `exclusive`: each row has one class, that of the largest decision.

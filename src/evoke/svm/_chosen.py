@@ -11,7 +11,7 @@ from joblib import Parallel, delayed
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from evoke._core.kernel import Kernel, decide
+from evoke._core.kernel import Kernel
 from evoke._core.landmarks import Solved
 from evoke._validation.arrays import FloatArray, IntArray
 from evoke.landmarks import (
@@ -25,7 +25,7 @@ from evoke.landmarks import (
     squared_errors,
     train_machine,
 )
-from evoke.landmarks.hinge import MOST_SEPARATED, LabelledBlock, misjudged, path, separate
+from evoke.landmarks.hinge import MOST_SEPARATED, LabelledBlock, best_capacity, separate
 from evoke.svm._data import rows_of
 from evoke.svm._kernels import overflow
 
@@ -35,6 +35,9 @@ __all__ = ["BLOCK", "Chosen", "Grid", "Training"]
 BLOCK = 4096
 # Rows that landmarks, width and capacity are chosen on; parts that these are held out in; rows held out in all.
 MOST_ROWS, PARTS, MOST_HELD_OUT = 50_000, 5, 10_000
+
+# Widths with which classes are separated.
+PROMISING = 2
 
 # Most passes over all rows that separate classes, and the part of the objective by which the last one makes it smaller.
 PASSES, TOL = 50, 1e-3
@@ -173,10 +176,11 @@ class Training:
         start: Solved | None = None
         if len(sample) > 1 and (hold_out or len(machines) > 1 or len(grid.capacities) > 1):
             part = generator.permutation(len(sample)) % PARTS
-            if grid.separating:
+            found = self._map(lambda each: self._held_out(each, grid.capacities, rows, sample, part), machines)
+            if grid.separating:  # with the widths that do best by least squares, which are had at once
+                promising = sorted(range(len(found)), key=lambda k: found[k].error)[:PROMISING]
+                machines = [machines[k] for k in promising]
                 found = [self._separated(each, grid.capacities, rows, sample, part) for each in machines]
-            else:
-                found = self._map(lambda each: self._held_out(each, grid.capacities, rows, sample, part), machines)
             best = min(range(len(found)), key=lambda k: found[k].error)
             error, C, held_out, decisions, start = found[best]
             if not np.isfinite(error):
@@ -227,18 +231,11 @@ class Training:
         """One part is held out."""
         held = np.flatnonzero(part == 0)[:MOST_HELD_OUT]
         train = np.flatnonzero(part != 0)[:MOST_SEPARATED]
-        found = path(machine, self._n_outputs, self._block(rows[train], sample[train]), capacities, self._map)
-        _, signs, roots = self._block(rows[held], sample[held])
-        weights = np.ones(len(held)) if roots is None else roots**2
-        best = Tried(np.inf, min(capacities), sample[held], np.full(signs.shape, np.inf))
-        for C, solved in zip(sorted(capacities), found, strict=False):
-            decisions = decide(
-                np.ascontiguousarray(rows[held]), machine.places, solved.dual_coef, solved.intercept, machine.kernel
-            )
-            error = misjudged(decisions, signs, weights, exclusive=True)
-            if error < best[0]:
-                best = Tried(error, C, sample[held], decisions, solved)
-        return best
+        block, apart = (self._block(np.ascontiguousarray(rows[each]), sample[each]) for each in (train, held))
+        best = best_capacity(machine, block, apart, capacities, self._map, exclusive=True)
+        if best is None:
+            return Tried(np.inf, min(capacities), sample[held], np.full(apart[1].shape, np.inf))
+        return Tried(best.error, best.C, sample[held], best.decisions, best.solved)
 
     def _labelled(self, machine: Machine) -> Callable[[], Iterator[LabelledBlock]]:
         return lambda: (LabelledBlock.of(machine, block) for block in self._blocks())
