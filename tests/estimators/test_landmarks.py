@@ -9,9 +9,10 @@ from evoke import EvokeClassifier, EvokeRegressor, load
 from evoke._core.kernel import decide, gram
 from evoke._core.landmarks import Sums, solve
 from evoke.callbacks import Checkpoint
-from evoke.estimators.blocks import activation_blocks, row_blocks
+from evoke.estimators.blocks import activation_blocks
 from evoke.estimators.joined_sequences import AT_A_TIME, _PooledRows
 from evoke.estimators.pooling import Pooling
+from evoke.sequences.blocks import row_blocks
 
 SMALL = {
     "readout": "landmarks", "n_generations": 2, "subpopulation_size": 8, "n_networks": 4, "n_landmarks": 40,
@@ -74,7 +75,7 @@ def test_the_readout_is_the_machine_of_the_normal_equations(regressor):
     """Trained anew on the activations of all steps, with the kernel, the landmarks and the C of the model."""
     model = regressor.fitted_
     phi = model.scaling.apply(np.concatenate([a for _, a in activation_blocks(
-        model.networks, model.preparation.apply(model.read(X)))]))  # fmt: skip
+        model.networks, model.read(X), model.preparation)]))  # fmt: skip
     z, kernel = model.readout.support_vectors, model.readout.kernel
     k = np.exp(-kernel.gamma * ((phi[:, None] - z) ** 2).sum(axis=2))
     y = (SUMS - SUMS.mean()) / SUMS.std()
@@ -99,10 +100,10 @@ def test_the_readout_is_the_machine_of_the_normal_equations(regressor):
 def test_blocks_are_those_of_all_at_once(classifier, size):
     model = classifier.fitted_
     pieces = [X_TEST[:11], X_TEST[11:12], X_TEST[12:19], X_TEST[19:60]]
-    inputs = model.preparation.apply(model.read(pieces))
-    blocks = list(activation_blocks(model.networks, inputs, size=size))
+    sequences = model.read(pieces)
+    blocks = list(activation_blocks(model.networks, sequences, model.preparation, size=size))
     assert [rows.start for rows, _ in blocks] == [0, *(rows.stop for rows, _ in blocks[:-1])]
-    assert np.array_equal(np.concatenate([phi for _, phi in blocks]), model.activations(inputs))
+    assert np.array_equal(np.concatenate([phi for _, phi in blocks]), model.activations(model.inputs(sequences)))
 
 
 def test_many_short_sequences_share_a_block():
@@ -236,7 +237,7 @@ def test_samples_are_fresh_grow_and_lie_within_the_sequences():
         assert not trained & held
         assert len(trained) + len(held) == sizes[-1]
         read = {tuple(row) for row in posed.segments.rows}
-        assert read <= {tuple(row) for row in problem.inputs.rows}
+        assert read <= {tuple(row) for row in problem.preparation.apply(problem.X).rows}
     assert np.abs(np.array(sizes[:3]) - [400, 800, 1600]).max() <= 32
     assert sizes[2:] == [sizes[2]] * 4  # it grows twice
     assert problem.at(0).digest != problem.at(1).digest

@@ -7,7 +7,6 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from evoke._core import lstm
 from evoke._core.lstm import Network
@@ -21,52 +20,23 @@ __all__ = ["activation_blocks", "in_order", "sequence_blocks"]
 BLOCK = 4096
 
 
-def row_blocks(offsets: NDArray[np.int64], size: int) -> Iterator[tuple[slice, NDArray[np.int64], bool]]:
-    """Blocks of about `size` rows: their rows, the offsets of the sequences in them, and whether one is continued.
-
-    A block has whole sequences, or a part of one.
-    """
-    i, row, n = 0, 0, len(offsets) - 1
-    while i < n:
-        if offsets[i + 1] - row > size:  # a part of a sequence, or the rest of one
-            end = row + size
-            yield slice(row, end), np.array([0, size]), row > offsets[i]
-            row = end
-            continue
-        if row > offsets[i]:
-            yield slice(row, int(offsets[i + 1])), np.array([0, offsets[i + 1] - row]), True
-            i += 1
-        else:
-            last = max(i + 1, int(np.searchsorted(offsets, row + size, side="right")) - 1)
-            yield slice(row, int(offsets[last])), offsets[i : last + 1] - row, False
-            i = last
-        row = int(offsets[i])
-
-
 def activation_blocks(
-    networks: Sequence[Network], inputs: Sequences, map_: Callable[..., Any] = map, size: int = BLOCK,
-    preparation: Preparation | None = None,
+    networks: Sequence[Network], X: Sequences, preparation: Preparation, map_: Callable[..., Any] = map,
+    size: int = BLOCK,
 ) -> Iterator[tuple[slice, FloatArray]]:  # fmt: skip
     """Rows and activations (n, n_networks * n_cells) of a block after the other.
 
-    `map_` may be that of a pool of threads. With a `preparation` the inputs are still to be prepared.
+    `map_` may be that of a pool of threads.
     """
     states: list[Any] = [None] * len(networks)
-    before: FloatArray | None = None
-    for rows, offsets, continues in row_blocks(inputs.offsets, size):
-        part = np.ascontiguousarray(inputs.rows[rows], dtype=np.float64)
-        if preparation is not None:
-            before = before if continues else None
-            read_as = preparation.apply(Sequences(part, offsets, "list"), before).rows
-            before = preparation.kept(part, before)
-            part = read_as
+    for block, inputs in preparation.blocks(X, size):
 
-        def read(network: Network, state: Any, part: FloatArray = part, offsets: Any = offsets) -> Any:
-            return lstm.sequences(network, part, offsets, state)
+        def read(network: Network, state: Any, inputs: FloatArray = inputs, offsets: Any = block.offsets) -> Any:
+            return lstm.sequences(network, inputs, offsets, state)
 
-        found = list(map_(read, networks, states if continues else [None] * len(networks)))
+        found = list(map_(read, networks, states if block.continues else [None] * len(networks)))
         states = [state for _, state in found]
-        yield rows, found[0][0] if len(found) == 1 else np.concatenate([phi for phi, _ in found], axis=1)
+        yield block.rows, found[0][0] if len(found) == 1 else np.concatenate([phi for phi, _ in found], axis=1)
 
 
 def sequence_blocks(inputs: Sequences, size: int = BLOCK) -> Iterator[tuple[slice, Sequences]]:

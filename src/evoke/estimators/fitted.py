@@ -257,7 +257,8 @@ class SequenceModel(FittedModel):
 
     def _blocks(self, sequences: Sequences) -> Iterator[tuple[slice, FloatArray]]:
         """Rows and activations of a block of steps after the other."""
-        return activation_blocks(self.networks, sequences, preparation=self.preparation)
+        assert self.preparation is not None  # `check` sees to it
+        return activation_blocks(self.networks, sequences, self.preparation)
 
     def mirror(self, values: NDArray[Any], sequences: Sequences) -> Any:
         """Values in the structure of X, or one per sequence."""

@@ -35,10 +35,9 @@ class JoinedSteps:
     Attributes
     ----------
     problem : SampledProblem
-        Its inputs, targets and weights are those of all steps.
+        Its X, targets and weights are those of all steps.
     readout : LandmarkReadout
         The grid of widths and capacities.
-    preparation : Preparation
     units : Units
         Of the targets.
     n_threads : int
@@ -46,7 +45,6 @@ class JoinedSteps:
 
     problem: SampledProblem
     readout: LandmarkReadout
-    preparation: Preparation
     units: Units
     n_threads: int = 1
 
@@ -57,7 +55,7 @@ class JoinedSteps:
             found = fit_on_landmarks(rows, self.readout, self.units, self.problem.objective, map_)
         return {
             "network": self.problem.networks(np.stack(esp.hall[: found.n_networks])), "readout": found.readout,
-            "preparation": self.preparation, "scaling": found.scaling,
+            "preparation": self.problem.preparation, "scaling": found.scaling,
         }  # fmt: skip
 
 
@@ -66,15 +64,16 @@ class _Steps:
 
     def __init__(self, problem: SampledProblem, networks: list[Network]):
         self.targets, self.weights, self.entropy = problem.targets, problem.weights, problem.entropy
-        offsets = problem.inputs.offsets
+        offsets = problem.X.offsets
         many = len(offsets) > HELD_OUT
         self.part = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets)) if many else None
         self.n_networks, self.n_columns = len(networks), networks[0].n_cells
-        self._inputs, self._networks = problem.inputs, networks
+        self._problem, self._networks = problem, networks
 
     def blocks(self, n_networks: int, map_: Callable[..., Any]) -> Iterator[tuple[slice, FloatArray]]:
         """Activations of one block of steps after the other."""
-        return activation_blocks(self._networks[:n_networks], self._inputs, map_)
+        problem = self._problem
+        return activation_blocks(self._networks[:n_networks], problem.X, problem.preparation, map_)
 
 
 def pose(
@@ -104,11 +103,9 @@ def pose(
     most = int(estimator.n_landmarks)
     n_samples = len(weights) if estimator.fit_samples is None else int(estimator.fit_samples)
     problem = SampledProblem(
-        preparation.apply(X), units.to(targets), weights, str(estimator.cell), check_gate_bias(estimator.gate_bias),
+        X, preparation, units.to(targets), weights, str(estimator.cell), check_gate_bias(estimator.gate_bias),
         replace(NETWORK_GRID, n_landmarks=min(most, NETWORK_GRID.n_landmarks), **own), objective, n_samples,
         entropy_of(estimator.random_state), str(estimator.dtype),
     )  # fmt: skip
-    joined = JoinedSteps(
-        problem, replace(JOINED_GRID, n_landmarks=most, **own), preparation, units, n_threads(estimator.n_jobs)
-    )
+    joined = JoinedSteps(problem, replace(JOINED_GRID, n_landmarks=most, **own), units, n_threads(estimator.n_jobs))
     return problem, joined

@@ -141,7 +141,8 @@ class _Fit:
         train, judged = self._chosen_rows()
         features, held = self._features([train, judged])
         scaling = Scaling.of(features, scaled=self.grid.scaled)
-        features, held = scaling.apply(features), scaling.apply(held)
+        for values in (features, held):  # they are what most memory goes to
+            scaling.apply(values, out=values)
         machines = [
             machine
             for n in sorted({-(-rows.n_networks // part) for part in PARTS})

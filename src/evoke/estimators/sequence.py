@@ -130,7 +130,7 @@ class SequenceEstimator(BaseEvoke, auto_wrap_output_keys=None):  # type: ignore[
     def _read(self, X, y, lengths, X_val, y_val, sample_weight, sample_weight_val, groups) -> Given:
         """The arguments of `fit`, checked and in flat form."""
         self._check_parameters()
-        sequences = as_sequences(X, lengths)
+        sequences = as_sequences(X, lengths, view=True)
         features = Features.of(type(self).__name__, X, sequences.rows, sequences.container == "list")
         targets = as_targets(y, sequences)
         if targets.column and not self._regression:
@@ -146,7 +146,11 @@ class SequenceEstimator(BaseEvoke, auto_wrap_output_keys=None):  # type: ignore[
         if X_val is None:
             if sample_weight_val is not None:
                 raise ValueError("sample_weight_val goes with X_val and y_val, which are missing")
-            return Given(data, None, features, groups)
+            given = Given(data, None, features, groups)
+            if self._way_for(given) is not Way.LANDMARKS:  # which read what is where the user has it
+                given = given._replace(data=replace(data, X=sequences.copied()))
+            return given
+        data = replace(data, X=sequences.copied())
         val = as_sequences(X_val, name="X_val", n_columns=features.n)
         features.check(X_val, val.rows, val.container == "list", "X_val")
         targets = as_targets(y_val, val, name="y_val", of="X_val")
@@ -244,7 +248,7 @@ class SequenceEstimator(BaseEvoke, auto_wrap_output_keys=None):  # type: ignore[
         problem, joined = pose(self, X, encode(y, X, "y"), weights, self._make_objective(exclusive=exclusive))
         memories = Memories(
             problem.n_inputs, float(self.weight_range), min(MOST_MEMORY, float(np.mean(X.lengths))),
-            len(joined.preparation.lags), decades=3.0, power=1.0,
+            len(problem.preparation.lags), decades=3.0, power=1.0,
         )  # fmt: skip
         return Fit(self, problem, joined, build, n_best=int(self.n_networks), initial=memories, keep_zeros=True)
 
@@ -404,6 +408,11 @@ class SequenceEstimator(BaseEvoke, auto_wrap_output_keys=None):  # type: ignore[
         is_free = auto and is_text(self.kernel, "rbf") and not self.refit
         return Way.LANDMARKS if why_not == STEPS and n_rows >= LEAST_STEPS and is_free else Way.STEPS
 
+    def _way_for(self, given: Given) -> Way:
+        """How these data are read."""
+        why_not = self._why_not_whole(given.data.y.per_sequence, given.held_out)
+        return self._way_of(why_not, 0 if given.held_out is not None else len(given.data.X.rows))
+
     def _pose_for(self, given: Given) -> Fit:
         """What is to be evolved for these data."""
         raise NotImplementedError
@@ -413,7 +422,7 @@ class SequenceEstimator(BaseEvoke, auto_wrap_output_keys=None):  # type: ignore[
         per_sequence = given.data.y.per_sequence
         why_not = self._why_not_whole(per_sequence, given.held_out)
         whole = why_not is None
-        way = self._way_of(why_not, 0 if given.held_out is not None else len(given.data.X.rows))
+        way = self._way_for(given)
         if way is Way.LANDMARKS and per_sequence:
             raise refusal("readout", "be another where y has one target a sequence", self.readout)
         if way is Way.LANDMARKS and given.held_out is not None:

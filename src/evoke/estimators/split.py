@@ -239,7 +239,7 @@ def half_of_each(classes: NDArray[np.int64], generator: np.random.Generator) -> 
 
 def part_of_rows(X: Sequences, rows: Rows) -> NDArray[np.int64]:
     """To which of the sequences each of the rows belongs; of a single one each is for itself."""
-    return np.searchsorted(X.offsets, rows, side="right") - 1 if X.n_sequences > 1 else np.arange(len(rows))
+    return X.sequence_of(rows) if X.n_sequences > 1 else np.arange(len(rows))
 
 
 def n_trained_on(n: int, validation: Any) -> int:

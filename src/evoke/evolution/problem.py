@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,8 +20,8 @@ from evoke.sequences.containers import Sequences
 from evoke.sequences.prefixes import Segments
 
 __all__ = [
-    "AnyProblem", "FreeRun", "Objective", "Points", "PooledProblem", "Problem", "SplitProblem", "StepsProblem",
-    "digest_of", "merge_points",
+    "AnyProblem", "FreeRun", "InBlocks", "Objective", "Points", "PooledProblem", "Problem", "SplitProblem",
+    "StepsProblem", "digest_of", "merge_points",
 ]  # fmt: skip
 
 
@@ -335,6 +335,20 @@ def of_precision(dtype: str) -> dict[str, str]:
     return {} if dtype == "float64" else {"dtype": dtype}
 
 
+class InBlocks(NamedTuple):
+    """An array in double precision that is never there as a whole.
+
+    Attributes
+    ----------
+    shape : tuple of int
+    blocks : iterable of ndarray
+        Its rows, some after the other.
+    """
+
+    shape: tuple[int, ...]
+    blocks: Iterable[FloatArray]
+
+
 def digest_of(kind: str, fields: dict[str, Any]) -> str:
     """SHA-256 of the fields of an object of some kind."""
     found = hashlib.sha256()
@@ -350,8 +364,10 @@ def _parts(kind: str, fields: dict[str, Any]) -> Iterator[bytes | memoryview]:
         yield name.encode()
         if isinstance(value, tuple) and len(value) == 2 and isinstance(value[1], dict):
             yield from _parts(*value)
-        elif isinstance(value, np.ndarray):
-            yield f"{value.dtype} {value.shape}".encode()
-            yield np.ascontiguousarray(value).data
+        elif isinstance(value, (np.ndarray, InBlocks)):
+            whole = InBlocks(value.shape, [value]) if isinstance(value, np.ndarray) else value
+            yield f"{getattr(value, 'dtype', 'float64')} {whole.shape}".encode()
+            for block in whole.blocks:
+                yield np.ascontiguousarray(block).data
         else:
             yield repr(value).encode()

@@ -11,10 +11,11 @@ from numpy.typing import NDArray
 
 from evoke._core.lstm import Network
 from evoke._validation.arrays import FloatArray
-from evoke.evolution.problem import AnyProblem, Objective, Points, Problem, digest_of, of_precision
+from evoke.evolution.problem import AnyProblem, InBlocks, Objective, Points, Problem, digest_of, of_precision
 from evoke.readouts import LandmarkReadout
 from evoke.sequences.containers import Sequences
 from evoke.sequences.prefixes import Segments
+from evoke.sequences.preparation import Preparation
 
 __all__ = ["DOUBLINGS", "PosedProblem", "SampledProblem"]
 
@@ -28,6 +29,8 @@ PIECES, SHORTEST, LEAD = 16, 32, 2
 # Doublings after which a sample grows no more.
 DOUBLINGS = 2
 
+_ROWS = 4096  # that are prepared at once
+
 
 @dataclass(frozen=True, eq=False)
 class SampledProblem:
@@ -35,8 +38,10 @@ class SampledProblem:
 
     Attributes
     ----------
-    inputs : Sequences
-        What the networks read.
+    X : Sequences
+        Rows that may be those of a file.
+    preparation : Preparation
+        What the networks read in their place.
     targets : ndarray of shape (n_rows, n_outputs)
     weights : ndarray of shape (n_rows,)
         0: the step does not count.
@@ -52,7 +57,8 @@ class SampledProblem:
         The precision in which networks are judged.
     """
 
-    inputs: Sequences
+    X: Sequences
+    preparation: Preparation
     targets: FloatArray
     weights: FloatArray
     cell: str
@@ -67,7 +73,7 @@ class SampledProblem:
 
     @property
     def n_inputs(self) -> int:
-        return self.inputs.rows.shape[1]
+        return self.preparation.n_inputs
 
     def networks(self, genomes: FloatArray) -> Network:
         """One network, or a population, of these genomes."""
@@ -76,8 +82,10 @@ class SampledProblem:
     @cached_property
     def digest(self) -> str:
         """SHA-256 of the whole: two problems with the same digest give a genome the same errors."""
+        inputs = (part for _, part in self.preparation.blocks(self.X, _ROWS))
         return digest_of("SampledProblem", {
-            "rows": self.inputs.rows, "offsets": self.inputs.offsets, "targets": self.targets, "weights": self.weights,
+            "rows": InBlocks((len(self.X.rows), self.n_inputs), inputs), "offsets": self.X.offsets,
+            "targets": self.targets, "weights": self.weights,
             "cell": self.cell, "gate_bias": self.gate_bias, "readout": ("LandmarkReadout", vars(self.readout)),
             "objective": ("Objective", vars(self.objective)), "n_samples": self.n_samples, "entropy": self.entropy,
         } | of_precision(self.dtype))  # fmt: skip
@@ -90,7 +98,7 @@ class SampledProblem:
         rows = ranges(lead, end)
         begin = np.concatenate([[0], np.cumsum(end - lead)])
         table = np.stack([begin[:-1], begin[1:], np.full(len(lead), -1), np.full(len(lead), -1)]).astype(np.int64)
-        segments = Segments(np.ascontiguousarray(self.inputs.rows[rows]), table, np.arange(len(rows)))
+        segments = Segments(self._inputs(lead, end), table, np.arange(len(rows)))
         counts = ranges(begin[1:] - (end - first), begin[1:])
         piece = np.repeat(np.arange(len(lead)), end - first)
         weighted = self.weights[rows[counts]] > 0
@@ -98,6 +106,16 @@ class SampledProblem:
         return Problem(
             segments, train, held, self.cell, self.gate_bias, self.readout, self.objective, dtype=self.dtype
         )
+
+    def _inputs(self, begin: NDArray[np.int64], end: NDArray[np.int64]) -> FloatArray:
+        """What networks read in pieces of the sequences, end to end: the bits are those in the whole."""
+        X = self.X
+        # a piece is prepared with as many rows before it as changes reach back to
+        first = np.maximum(X.offsets[X.sequence_of(begin)], begin - max(self.preparation.lags, default=0))
+        rows = ranges(first, end)
+        offsets = np.concatenate([[0], np.cumsum(end - first)])
+        pieces = Sequences(np.asarray(X.rows[rows], dtype=np.float64), offsets, "list")
+        return self.preparation.apply(pieces).rows[rows >= np.repeat(begin, end - first)]
 
     def _points(self, rows: NDArray[np.int64], counts: NDArray[np.int64]) -> Points:
         return Points(counts, self.weights[rows[counts]], np.ascontiguousarray(self.targets[rows[counts]].T))
@@ -110,17 +128,17 @@ class SampledProblem:
         There is one in each part of the steps that count, at a random step, so that all parts are seen. Where the steps
         in all are no more than the sample, the sequences are cut at equal distances.
         """
-        offsets, counted = self.inputs.offsets, self.counted
+        offsets, counted = self.X.offsets, self.counted
         length = max(SHORTEST, n_samples // PIECES)
         # of sequences that are not much longer than a piece, all is one
-        n = int(np.ceil(min(n_samples, len(counted)) / np.minimum(self.inputs.lengths, length).mean()))
+        n = int(np.ceil(min(n_samples, len(counted)) / np.minimum(self.X.lengths, length).mean()))
         n = max(2, min(n, len(counted)))
         edges = np.arange(n + 1) * len(counted) // n
         if n_samples >= len(counted):
             first = counted[edges[:-1]]
         else:
             first = counted[generator.integers(edges[:-1], np.maximum(edges[1:] - length, edges[:-1]) + 1)]
-        sequence = np.searchsorted(offsets, first, side="right") - 1
+        sequence = self.X.sequence_of(first)
         begin, last = offsets[sequence], offsets[sequence + 1]
         whole = last - begin <= (1 + LEAD) * length
         if whole.all():  # each sequence once

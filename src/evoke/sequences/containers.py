@@ -5,7 +5,7 @@ The internal form is flat: the rows of all sequences laid end to end, and the of
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -39,12 +39,15 @@ class Sequences:
         What the user brought, so that results can mirror it.
     index : tuple
         The pandas index of each element of a list, or of the one table; None for one without. Empty: there is none.
+    own : bool
+        Whether the rows are a copy, in double precision; otherwise they are where the user has them.
     """
 
     rows: NDArray[np.float64]
     offsets: NDArray[np.int64]
     container: str
     index: tuple[Any, ...] = ()
+    own: bool = True
 
     @property
     def n_sequences(self) -> int:
@@ -53,6 +56,14 @@ class Sequences:
     @property
     def lengths(self) -> NDArray[np.int64]:
         return np.diff(self.offsets)
+
+    def sequence_of(self, rows: NDArray[np.int64]) -> NDArray[np.int64]:
+        """The number of the sequence that each of the rows belongs to."""
+        return np.searchsorted(self.offsets, rows, side="right") - 1
+
+    def copied(self) -> Sequences:
+        """The same with rows of its own, which the user cannot change."""
+        return self if self.own else replace(self, rows=np.array(self.rows, dtype=np.float64, order="C"), own=True)
 
     def take(self, which: NDArray[np.int64]) -> Sequences:
         """Some of the sequences."""
@@ -179,9 +190,9 @@ def as_sequences(
     index = read_indexes(given, name, container == "list", beside=beside, of=of, offsets=offsets)
     if container == "list" or not np.may_share_memory(rows, X):  # what is new need not be copied
         rows = np.asarray(rows, dtype=np.float64, order="C")
-    elif not view:
-        rows = np.array(rows, dtype=np.float64, order="C")
-    return Sequences(rows, offsets, container, index)
+        return Sequences(rows, offsets, container, index)
+    found = Sequences(rows, offsets, container, index, own=False)
+    return found if view else found.copied()
 
 
 def _may_stay(rows: NDArray[Any], array: NDArray[Any], given: Any) -> bool:

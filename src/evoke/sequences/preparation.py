@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from evoke._validation.arrays import FloatArray
+from evoke.sequences.blocks import Block, row_blocks
 from evoke.sequences.containers import Sequences
 
 __all__ = ["Preparation", "Scaling", "Units", "mean_and_inverse"]
@@ -16,6 +18,9 @@ _CONSTANT = 1e-12
 
 # Of a smaller deviation the inverse may be infinite.
 _SMALLEST = np.finfo(np.float64).tiny
+
+# Rows of training data that are prepared at once.
+_ROWS = 4096
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,8 +47,11 @@ class Preparation:
         plain = cls(lags, np.zeros(n_columns), np.ones(n_columns))
         if not scaled:
             return plain
-        columns = plain.columns(X)
-        return cls(lags, *mean_and_inverse(columns))
+
+        def columns() -> Iterator[FloatArray]:
+            return (plain.columns(part, before) for _, part, before in plain._parts(X, _ROWS))
+
+        return cls(lags, *_mean_and_inverse(columns, len(X.rows)))
 
     @property
     def n_features(self) -> int:
@@ -88,24 +96,59 @@ class Preparation:
         columns *= self.inverse
         return replace(X, rows=inputs)
 
+    def blocks(self, X: Sequences, size: int) -> Iterator[tuple[Block, FloatArray]]:
+        """The inputs of the networks, about `size` rows at a time."""
+        return ((block, self.apply(part, before).rows) for block, part, before in self._parts(X, size))
 
-def _mean_and_deviation(values: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Those of columns; a deviation of 0 where one does not vary but for rounding."""
-    largest = np.maximum(values.max(axis=0), -values.min(axis=0))
+    def _parts(self, X: Sequences, size: int) -> Iterator[tuple[Block, Sequences, FloatArray | None]]:
+        """About `size` rows at a time in double precision, and the rows before that changes in them reach back to."""
+        before: FloatArray | None = None
+        for block in row_blocks(X.offsets, size):
+            rows = np.ascontiguousarray(X.rows[block.rows], dtype=np.float64)
+            before = before if block.continues else None
+            yield block, Sequences(rows, block.offsets, "list"), before
+            before = self.kept(rows, before)
+
+
+def _mean_and_deviation(blocks: Callable[[], Iterable[FloatArray]], n: int) -> tuple[FloatArray, FloatArray]:
+    """Those of columns with n rows in all; a deviation of 0 where one does not vary but for rounding.
+
+    The blocks are gone through three times.
+    """
+    largest = np.max([np.maximum(values.max(axis=0), -values.min(axis=0)) for values in blocks()], axis=0)
     # sums and squares of very large or small values leave the range of float64; powers of two change no other bit
     unit = np.ldexp(1.0, np.frexp(largest)[1] - 1)
-    scaled = values / unit
-    mean = scaled.mean(axis=0)
-    scaled -= mean
-    scaled *= scaled
-    deviation = np.sqrt(scaled.mean(axis=0)) * unit
+    mean = _sum(values / unit for values in blocks()) / n
+
+    def squares() -> Iterator[FloatArray]:
+        for values in blocks():
+            scaled = values / unit
+            scaled -= mean
+            scaled *= scaled
+            yield scaled
+
+    deviation = np.sqrt(_sum(squares()) / n) * unit
     return mean * unit, np.where(deviation > np.maximum(_CONSTANT * largest, _SMALLEST), deviation, 0.0)
+
+
+def _sum(blocks: Iterator[FloatArray]) -> FloatArray:
+    """The sum of all rows of blocks, which it may change; of several columns in the order of one whole array."""
+    total: FloatArray = np.sum(next(blocks), axis=0)
+    for values in blocks:
+        values[0] += total
+        total = np.sum(values, axis=0)
+    return total
+
+
+def _mean_and_inverse(blocks: Callable[[], Iterable[FloatArray]], n: int) -> tuple[FloatArray, FloatArray]:
+    """Mean of columns with n rows in all and 1 / deviation; 0 where one does not vary."""
+    mean, deviation = _mean_and_deviation(blocks, n)
+    return mean, np.divide(1.0, deviation, out=np.zeros_like(deviation), where=deviation > 0.0)
 
 
 def mean_and_inverse(values: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Mean of columns and 1 / deviation; 0 where one does not vary."""
-    mean, deviation = _mean_and_deviation(values)
-    return mean, np.divide(1.0, deviation, out=np.zeros_like(deviation), where=deviation > 0.0)
+    return _mean_and_inverse(lambda: (values[k : k + _ROWS] for k in range(0, len(values), _ROWS)), len(values))
 
 
 @dataclass(frozen=True, eq=False)
@@ -128,10 +171,11 @@ class Scaling:
             return cls(np.zeros(values.shape[1]), np.ones(values.shape[1]))
         return cls(*mean_and_inverse(values), 3.0)
 
-    def apply(self, values: FloatArray) -> FloatArray:
+    def apply(self, values: FloatArray, out: FloatArray | None = None) -> FloatArray:
         """Scaled values."""
-        values = (values - self.mean) * self.inverse
-        return np.clip(values, -self.limit, self.limit, out=values)
+        out = np.subtract(values, self.mean, out=out)
+        out *= self.inverse
+        return np.clip(out, -self.limit, self.limit, out=out)
 
 
 @dataclass(frozen=True, eq=False)
@@ -149,7 +193,7 @@ class Units:
     @classmethod
     def of(cls, targets: FloatArray) -> Units:
         """Mean and deviation of targets (n, n_outputs); a deviation of 1 where they do not vary."""
-        mean, deviation = _mean_and_deviation(targets)
+        mean, deviation = _mean_and_deviation(lambda: [targets], len(targets))
         return cls(mean, np.where(deviation > 0.0, deviation, 1.0))
 
     @classmethod
