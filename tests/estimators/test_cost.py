@@ -34,6 +34,17 @@ def test_networks_bytes_and_seconds(estimator, data, n_networks, matrix):
     assert not hasattr(estimator, "fitted_")
 
 
+def test_memory_of_a_machine_on_landmarks():
+    """That of the features of chosen steps, and no more of a step than its target, weight and numbers."""
+    X = np.zeros((200_000, 50), dtype=np.float32)
+    X[::2] = 1.0
+    y = np.arange(len(X), dtype=np.float64)
+    found = EvokeRegressor(n_cells=2, n_networks=4).estimate_cost(X, y)
+    assert 8 * 70_000 * 8 < found.memory < 8 * 70_000 * 8 * 2 + 64 * len(X) + 2**26
+    many = EvokeClassifier(n_networks=4).estimate_cost(np.zeros((4000, 3, 1)), np.arange(4000) % 2)
+    assert 4000 * 4 * 3 * 7 * 8 < many.memory < 2**30
+
+
 def test_what_does_not_fit_is_refused_before_any_work(monkeypatch):
     monkeypatch.setattr(cost, "available", lambda: 2.0**20)
     evaluated = []

@@ -13,6 +13,9 @@ import numpy as np
 from evoke._core.dispatch import LANES
 from evoke._core.pooled import n_pooled
 from evoke.estimators.fit import Fit, JoinedNetworks, LeftOutNetwork, OneNetwork
+from evoke.estimators.joined_sequences import ManySequences
+from evoke.estimators.joined_steps import JoinedSteps
+from evoke.estimators.landmark_fit import memory_to_fit
 from evoke.evolution.evaluation import evaluate
 from evoke.evolution.evolved import as_genomes
 from evoke.evolution.problem import PooledProblem, Problem, SplitProblem, StepsProblem
@@ -26,9 +29,6 @@ _DOUBLE = 8  # bytes
 # kernel values and a matrix beside its inverse.
 _MATRICES = {"svm": 2, "lssvm": 1, "pinv": 0}
 _LEFT_OUT = 4
-
-# What machines on landmarks keep of the features and of their sums, at most.
-_LANDMARKS = 2**29
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ def cost_of(fit: Fit, n_threads: int, *, timed: bool = True) -> Cost:
     run = fit.run
     problem = run.problem.at(DOUBLINGS) if isinstance(run.problem, SampledProblem) else run.problem
     memory = n_threads * memory_to_evaluate(problem, fit.n_cells) + memory_at_the_end(
-        fit.train, run.esp.n_best, fit.n_cells
+        fit.train, run.esp.n_best, fit.n_cells, n_threads
     )
     n_networks = (run.n_generations - run.esp.generation) * run.esp.n_networks
     seconds = np.nan
@@ -104,25 +104,38 @@ def _(problem: StepsProblem, n_cells: int) -> int:
 
 
 @singledispatch
-def memory_at_the_end(train: Any, n_best: int, n_cells: int) -> int:
+def memory_at_the_end(train: Any, n_best: int, n_cells: int, n_threads: int) -> int:
     """Bytes that the readout of the best networks takes."""
-    return _LANDMARKS
+    raise TypeError(f"a readout of kind {type(train).__name__}")
 
 
 @memory_at_the_end.register
-def _(train: OneNetwork, n_best: int, n_cells: int) -> int:
+def _(train: OneNetwork, n_best: int, n_cells: int, n_threads: int) -> int:
     return _DOUBLE * _MATRICES.get(train.problem.readout.name, 0) * len(train.final.rows) ** 2
 
 
 @memory_at_the_end.register
-def _(train: JoinedNetworks, n_best: int, n_cells: int) -> int:
+def _(train: JoinedNetworks, n_best: int, n_cells: int, n_threads: int) -> int:
     n, n_features = len(train.problem.points.rows), n_best * n_pooled(train.problem.pool)
     return _DOUBLE * (_LEFT_OUT * n * n + 3 * n * n_features * n_cells)
 
 
 @memory_at_the_end.register
-def _(train: LeftOutNetwork, n_best: int, n_cells: int) -> int:
+def _(train: LeftOutNetwork, n_best: int, n_cells: int, n_threads: int) -> int:
     return _DOUBLE * _LEFT_OUT * len(train.problem.points.rows) ** 2
+
+
+@memory_at_the_end.register
+def _(train: JoinedSteps, n_best: int, n_cells: int, n_threads: int) -> int:
+    problem = train.problem
+    return memory_to_fit(len(problem.weights), n_best * n_cells, train.readout, problem.objective, n_threads)
+
+
+@memory_at_the_end.register
+def _(train: ManySequences, n_best: int, n_cells: int, n_threads: int) -> int:
+    problem = train.problem
+    n_features = n_best * n_cells * n_pooled(problem.pool)
+    return memory_to_fit(len(problem.points.weights), n_features, train.readout, problem.objective, n_threads)
 
 
 def check_memory(fit: Fit, n_threads: int, remedies: str) -> None:

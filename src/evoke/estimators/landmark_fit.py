@@ -27,7 +27,7 @@ from evoke.landmarks.hinge import MOST_SEPARATED, LabelledBlock, best_capacity, 
 from evoke.readouts import FittedReadout, LandmarkReadout
 from evoke.sequences.preparation import Scaling, Units
 
-__all__ = ["Found", "Rows", "fit_on_landmarks"]
+__all__ = ["Found", "Rows", "fit_on_landmarks", "memory_to_fit"]
 
 # Rows on which machines are trained to choose networks, width and capacity, and rows by which they are judged.
 MOST_TRAINED, MOST_JUDGED = 50_000, 20_000
@@ -120,8 +120,22 @@ def fit_on_landmarks(
     ValueError
         No machine could be trained.
     """
-    fit = _Fit if objective.regression or grid.kernel == "linear" else _Separating
-    return fit(rows, grid, units, objective, map_).found()
+    return _kind(grid, objective)(rows, grid, units, objective, map_).found()
+
+
+def memory_to_fit(n: int, n_features: int, grid: LandmarkReadout, objective: Objective, n_threads: int) -> int:
+    """Bytes that `fit_on_landmarks` takes, about, for n rows with so many features by all networks."""
+    m, kind = grid.n_landmarks, _kind(grid, objective)
+    trained, judged = kind.most_rows(grid, n_features)
+    features = min(n, trained + judged) * n_features
+    kept = min(n, trained) * m if kind is _Separating else 0  # kernel values
+    # features of chosen rows and copies of parts of them; sums of a block, a factor and a solution in each thread;
+    # what there is of each row
+    return 8 * (2 * features + kept + (4 + 4 * n_threads) * m * m + 5 * n)
+
+
+def _kind(grid: LandmarkReadout, objective: Objective) -> type[_Fit]:
+    return _Fit if objective.regression or grid.kernel == "linear" else _Separating
 
 
 class _Fit:
@@ -134,6 +148,12 @@ class _Fit:
     ):
         self.rows, self.grid, self.units, self.objective, self.map_ = rows, grid, units, objective, map_
         self.n_outputs = rows.targets.shape[1]
+
+    @classmethod
+    def most_rows(cls, grid: LandmarkReadout, n_features: int) -> tuple[int, int]:
+        """How many rows at most are trained on and judged by to choose."""
+        share = min(1.0, MOST_KEPT / n_features / (cls.most_trained + MOST_JUDGED))
+        return max(int(share * cls.most_trained), CANDIDATES * grid.n_landmarks), max(1, int(share * MOST_JUDGED))
 
     def found(self) -> Found:
         """The best machine."""
@@ -178,8 +198,7 @@ class _Fit:
         if len(train) == 0 or len(judged) == 0:  # few rows
             train, judged = counted[::2], counted[1::2]
         generator = Generator(PCG64(SeedSequence(rows.entropy, spawn_key=(_ROWS, 0))))
-        share = min(1.0, MOST_KEPT / (rows.n_networks * rows.n_columns) / (self.most_trained + MOST_JUDGED))
-        most = max(int(share * self.most_trained), CANDIDATES * self.grid.n_landmarks), max(1, int(share * MOST_JUDGED))
+        most = self.most_rows(self.grid, rows.n_networks * rows.n_columns)
         return at_random(train, most[0], generator), at_random(judged, most[1], generator)
 
     def _features(self, chosen: list[NDArray[np.int64]]) -> list[FloatArray]:

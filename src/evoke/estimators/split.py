@@ -256,5 +256,7 @@ def target_rows(X: Sequences, y: Targets, washout: int, name: str) -> Rows:
 def rows_after_washout(X: Sequences, washout: int, name: str) -> Rows:
     """The rows after the washout, of which every sequence must have one."""
     check_lengths(X, washout, name)
+    if washout == 0:
+        return np.arange(len(X.rows))
     step = np.arange(len(X.rows)) - np.repeat(X.offsets[:-1], X.lengths)
     return np.flatnonzero(step >= washout)
