@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from numbers import Integral
 from types import MappingProxyType
@@ -498,6 +498,8 @@ class SequenceEstimator(BaseEvoke, auto_wrap_output_keys=None):  # type: ignore[
         list of ndarray, or ndarray
             As that of `transform`.
         """
+        if isinstance(X, Iterator):  # which gives its sequences only once
+            X = as_sequences(X, lengths, view=True)
         return self.fit(X, y, lengths=lengths, **fit_params).transform(X, lengths)
 
     def estimate_cost(self, X, y, lengths=None, sample_weight=None, groups=None) -> Cost:

@@ -105,7 +105,7 @@ def _where(y: Targets, X: Sequences, k: int, name: str) -> tuple[str, str]:
     """Where the user finds target k: in which sequence, and at which step unless it is that of a whole sequence."""
     if y.per_sequence:
         return f"{name}[{k}]", ""
-    if X.container not in ("list", "3d"):
+    if X.container in ("2d", "lengths"):
         return name, f"step {k}"
     i = int(np.searchsorted(X.offsets, k, side="right")) - 1
     return f"{name}[{i}]", f"step {k - X.offsets[i]}"

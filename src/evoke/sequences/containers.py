@@ -5,6 +5,7 @@ The internal form is flat: the rows of all sequences laid end to end, and the of
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -16,6 +17,7 @@ from evoke._validation.arrays import EXACT, check_not_empty, shape_of, to_array,
 from evoke._validation.errors import refusal
 from evoke._validation.warn import warn
 from evoke.sequences.features import common_columns
+from evoke.sequences.incoming import chunk_by_chunk, is_chunked, one_by_one, parts_of, refuse_tables
 from evoke.sequences.index import indexes_of, read_indexes
 
 __all__ = ["Sequences", "Targets", "as_sequences", "as_targets", "warn_of_column"]
@@ -35,7 +37,7 @@ class Sequences:
         The rows of all sequences, in order.
     offsets : int64 ndarray of shape (n_sequences + 1,)
         Sequence ``i`` is ``rows[offsets[i]:offsets[i + 1]]``.
-    container : {"list", "3d", "2d", "lengths"}
+    container : {"list", "iterator", "3d", "2d", "lengths"}
         What the user brought, so that results can mirror it.
     index : tuple
         The pandas index of each element of a list, or of the one table; None for one without. Empty: there is none.
@@ -80,10 +82,12 @@ class Sequences:
         return np.split(values, self.offsets[1:-1])
 
 
-def _unpack(value: Any, name: str) -> list[Any] | tuple[Any, ...] | NDArray[Any]:
-    """Lists, tuples and 1-D arrays of objects hold one sequence an element; all else is one array."""
-    if isinstance(value, (list, tuple)):
+def _unpack(value: Any, name: str) -> Any:
+    """Lists, tuples, iterators and 1-D arrays of objects hold one sequence an element; all else is one array."""
+    if isinstance(value, (list, tuple, Iterator)):
         return value
+    if is_chunked(value):
+        return chunk_by_chunk(value, name)
     array = to_array(value, name)
     return list(array) if array.dtype == object and array.ndim == 1 else array
 
@@ -116,8 +120,9 @@ def as_sequences(
 
     Parameters
     ----------
-    X : list of (T_i, n_columns) arrays, (n, T, n_columns) array or (T, n_columns) array
-        A 2-D array is one sequence, or with `lengths` several sequences laid end to end.
+    X : list or iterator of (T_i, n_columns) arrays, (n, T, n_columns) array or (T, n_columns) array
+        A 2-D array is one sequence, or with `lengths` several sequences laid end to end. What an iterator gives, and
+        arrays of Dask, come into a temporary file where they are large.
     lengths : sequence of int, optional
         Lengths of the sequences in a 2-D `X`.
     name : str
@@ -142,23 +147,21 @@ def as_sequences(
     TypeError
         A sparse matrix, or objects that are no numbers.
     """
+    if isinstance(X, Sequences):  # one that was read before
+        return X if view else X.copied()
+    refuse_tables(X, name)
     given, X = X, _unpack(X, name)
-    if isinstance(X, (list, tuple)):
+    if isinstance(X, Iterator):
+        if lengths is not None:
+            raise ValueError(f"lengths goes with a 2-D {name}, not with an iterator of sequences")
+        rows, n_steps = one_by_one(X, name)
+        offsets, container = _offsets(n_steps), "iterator"
+    elif isinstance(X, (list, tuple)):
         if lengths is not None:
             raise ValueError(f"lengths goes with a 2-D {name}, not with a list of sequences")
         if len(X) == 0:
             raise ValueError(f"{name} is empty: at least one sequence is needed")
-        parts = []
-        for i, element in enumerate(X):
-            part = to_array(element, f"{name}[{i}]")
-            if part.ndim != 2:
-                hint = " (a single feature is reshape(-1, 1))" if part.ndim == 1 else ""
-                raise ValueError(f"{name}[{i}] must be 2-D (steps, columns), got shape {part.shape}{hint}")
-            if parts and part.shape[1] != parts[0].shape[1]:
-                raise ValueError(f"{name}[{i}] has {part.shape[1]} columns, {name}[0] has {parts[0].shape[1]}")
-            if part.shape[0] == 0:
-                raise ValueError(f"{name}[{i}] is empty: every sequence needs at least one step")
-            parts.append(to_finite_rows(part, f"{name}[{i}]", element, _AXES))
+        parts = [values for values, _ in parts_of(X, name)]
         rows, offsets, container = np.concatenate(parts), _offsets([len(p) for p in parts]), "list"
     else:
         array = X
@@ -188,10 +191,10 @@ def as_sequences(
     if n_columns is not None and rows.shape[1] != n_columns:
         raise ValueError(f"{name} has {rows.shape[1]} columns, expected {n_columns}")
     index = read_indexes(given, name, container == "list", beside=beside, of=of, offsets=offsets)
-    if container == "list" or not np.may_share_memory(rows, X):  # what is new need not be copied
+    own = container == "list" or (container != "iterator" and not np.may_share_memory(rows, X))
+    if own:  # what is new need not be copied
         rows = np.asarray(rows, dtype=np.float64, order="C")
-        return Sequences(rows, offsets, container, index)
-    found = Sequences(rows, offsets, container, index, own=False)
+    found = Sequences(rows, offsets, container, index, own)
     return found if view else found.copied()
 
 
@@ -242,6 +245,8 @@ def as_targets(y: Any, X: Sequences, *, name: str = "y", of: str = "X", what: st
         Another number of sequences or steps than X, mixed dimensions; an index that falls, repeats or differs from that
         of X.
     """
+    if isinstance(y, Iterator):
+        y = list(y)
     if y is None:
         raise ValueError(f"this estimator requires {name} to be passed, but the target {name} is None")
     n_rows, n_sequences = len(X.rows), X.n_sequences

@@ -116,7 +116,8 @@ def as_frames(kind: str, values: Any, X: Any, container: str, names: Any) -> Any
     """One data frame of `values` for a 2-D X, a list of them for sequences in a list or a 3-D array."""
     if container in ("2d", "lengths"):
         return _as_frame(kind, values, X, names)
-    return [_as_frame(kind, part, x, names) for part, x in zip(values, X, strict=True)]
+    like = [None] * len(values) if container == "iterator" else X
+    return [_as_frame(kind, part, x, names) for part, x in zip(values, like, strict=True)]
 
 
 def _as_frame(kind: str, values: Any, like: Any, names: Any) -> Any:
