@@ -12,6 +12,7 @@ import numpy as np
 from evoke.cli.roles import Columns, find
 from evoke.cli.table_files import Format, read_pieces
 from evoke.cli.tables import Table
+from evoke.sequences.starts import ComesBack, Starts
 
 __all__ = ["NeedsAllRows", "can_be_read_in_pieces", "predicted_pieces"]
 
@@ -46,15 +47,27 @@ def predicted_pieces(
     readers = [_Reader(estimator, method) for method in methods]
     needed = [*columns.features, *([] if columns.sequence is None else [columns.sequence])]
     kinds: dict[str, str] = {}
-    sequences = _Sequences()
+    starts = Starts()
     for table in read_pieces(data, form, N_ROWS, columns.features):
         table.check_complete(find(table, needed))
         X = table.features(columns.features)
         for name in columns.features:
             _check_same(kinds, table, name)
         names = None if columns.sequence is None else table.frame[columns.sequence].to_numpy()
-        starts = sequences.starts(names, len(table))
-        yield names, [reader.read(X, starts) for reader in readers]
+        here = _starts(starts, names, len(table))
+        yield names, [reader.read(X, here) for reader in readers]
+
+
+def _starts(starts: Starts, names: Array | None, n_rows: int) -> Array:
+    """The rows of a piece at which sequences start."""
+    if names is None:
+        return starts.of(np.zeros(n_rows))
+    if names.dtype.kind in "mM":
+        raise NeedsAllRows
+    try:
+        return starts.of(names)
+    except ComesBack:
+        raise NeedsAllRows from None
 
 
 def _check_same(kinds: dict[str, str], table: Table, name: str) -> None:
@@ -65,31 +78,6 @@ def _check_same(kinds: dict[str, str], table: Table, name: str) -> None:
             f"{table.name}: column {name!r} is not numeric: it holds {held} from {table.rows(np.array([0]))} on, and "
             f"{kinds[name]} before; leave the column out with --features"
         )
-
-
-class _Sequences:
-    """Which sequences have been met."""
-
-    def __init__(self) -> None:
-        self._met: set[Any] = set()
-        self._last: Any = None
-
-    def starts(self, names: Array | None, n_rows: int) -> Array:
-        """The rows at which sequences start; none at 0 where one goes on."""
-        first = not self._met
-        if names is None:
-            self._met.add(None)
-            return np.zeros(int(first), dtype=np.int64)
-        if names.dtype.kind in "mM":
-            raise NeedsAllRows
-        starts = np.flatnonzero(np.concatenate([[first or names[0] != self._last], names[1:] != names[:-1]]))
-        new = names[starts].tolist()
-        n_met = len(self._met)
-        self._met.update(new)
-        if len(self._met) < n_met + len(new):
-            raise NeedsAllRows
-        self._last = names[-1]
-        return starts
 
 
 class _Reader:

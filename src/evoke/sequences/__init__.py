@@ -3,5 +3,6 @@
 from __future__ import annotations
 
 from evoke.sequences.converters import from_frame, from_padded, from_panel
+from evoke.sequences.tables import from_blocks
 
-__all__ = ["from_frame", "from_padded", "from_panel"]
+__all__ = ["from_blocks", "from_frame", "from_padded", "from_panel"]

@@ -45,6 +45,61 @@ class RowGroups:
         return values
 
 
+@dataclass(frozen=True)
+class FrameColumns:
+    """What the columns of a long data frame are.
+
+    Attributes
+    ----------
+    features, targets : list
+        Their names.
+    """
+
+    features: list[Any]
+    targets: list[Any]
+
+    @classmethod
+    def of(cls, df: Any, sequence: Any, target: Any, name: str = "df") -> FrameColumns:
+        """Those of a data frame, which errors call by `name`; all that are not named are features."""
+        targets = [] if target is None else list(target) if isinstance(target, list) else [target]
+        special = [*([] if sequence is None else [sequence]), *targets]
+        if isinstance(target, list) and not target:
+            raise ValueError("target is an empty list; use None for no target")
+        if not df.columns.is_unique:
+            repeated = df.columns[df.columns.duplicated()].unique().tolist()
+            raise ValueError(f"{name} has several columns with the same name: {repeated}")
+        unhashable = [column for column in special if not isinstance(column, Hashable)]
+        if unhashable:
+            raise refusal("sequence and target", "be names of columns, target also a list", unhashable[0])
+        unknown = [column for column in special if column not in df.columns]
+        if unknown:
+            raise ValueError(f"{name} has no columns {unknown}; it has {df.columns.tolist()}")
+        twice = [column for k, column in enumerate(special) if column in special[:k]]
+        if twice:
+            raise ValueError(f"sequence and target name {twice} more than once")
+        features = [column for column in df.columns if column not in special]
+        if not features:
+            raise ValueError(f"{name} has no columns besides {special}: at least one feature is needed")
+        return cls(features, targets)
+
+    def check(self, df: Any, name: str = "df", labels: Any = None) -> None:
+        """That features are numeric and no value is missing; `labels` are those of the rows, by default their index."""
+        import pandas as pd
+
+        text = [column for column in self.features if not pd.api.types.is_numeric_dtype(df[column])]
+        if text:
+            raise ValueError(f"{name} has features that are not numeric, {text}: encode or drop these columns")
+        missing = df.isna().to_numpy()
+        if missing.any():
+            rows, columns = np.flatnonzero(missing.any(axis=1)), df.columns[missing.any(axis=0)].tolist()
+            labels = df.index if labels is None else labels
+            named = ", ".join(map(repr, labels[rows[:ROWS_NAMED]]))
+            raise ValueError(
+                f"{name} has missing values in columns {columns}, rows {named}"
+                f"{', ...' if len(rows) > ROWS_NAMED else ''}; every step needs all its values"
+            )
+
+
 def rows_by_sequence(df: Any, sequence: Any = None) -> RowGroups:
     """Group the rows of a data frame by its column `sequence`; without one the whole frame is one sequence."""
     if sequence is None:
@@ -183,42 +238,10 @@ def from_frame(df, sequence=None, target=None):
 
     if not isinstance(df, pd.DataFrame):
         raise TypeError(f"df must be a pandas.DataFrame, got {type(df).__name__}")
-    targets = [] if target is None else list(target) if isinstance(target, list) else [target]
-    special = [*([] if sequence is None else [sequence]), *targets]
-    _check_columns(df, special, target)
-    features = [column for column in df.columns if column not in special]
-    if not features:
-        raise ValueError(f"df has no columns besides {special}: at least one feature is needed")
-    text = [column for column in features if not pd.api.types.is_numeric_dtype(df[column])]
-    if text:
-        raise ValueError(f"df has features that are not numeric, {text}: encode or drop these columns")
+    columns = FrameColumns.of(df, sequence, target)
     if len(df) == 0:
         raise ValueError("df has no rows")
-    missing = df.isna().to_numpy()
-    if missing.any():
-        rows, columns = np.flatnonzero(missing.any(axis=1)), df.columns[missing.any(axis=0)].tolist()
-        named = ", ".join(map(repr, df.index[rows[:ROWS_NAMED]])) + (", ..." if len(rows) > ROWS_NAMED else "")
-        raise ValueError(f"df has missing values in columns {columns}, rows {named}; every step needs all its values")
+    columns.check(df)
     parts = rows_by_sequence(df, sequence).split(df)
-    X = [part[features] for part in parts]
-    if target is None:
-        return X
-    return X, [part[targets if isinstance(target, list) else target] for part in parts]
-
-
-def _check_columns(df: Any, special: list[Any], target: Any) -> None:
-    """The names that the user gave must be columns, each once."""
-    if isinstance(target, list) and not target:
-        raise ValueError("target is an empty list; use None for no target")
-    if not df.columns.is_unique:
-        repeated = df.columns[df.columns.duplicated()].unique().tolist()
-        raise ValueError(f"df has several columns with the same name: {repeated}")
-    unhashable = [name for name in special if not isinstance(name, Hashable)]
-    if unhashable:
-        raise refusal("sequence and target", "be names of columns, target also a list", unhashable[0])
-    unknown = [name for name in special if name not in df.columns]
-    if unknown:
-        raise ValueError(f"df has no columns {unknown}; it has {df.columns.tolist()}")
-    twice = [name for k, name in enumerate(special) if name in special[:k]]
-    if twice:
-        raise ValueError(f"sequence and target name {twice} more than once")
+    X = [part[columns.features] for part in parts]
+    return X if target is None else (X, [part[target] for part in parts])
