@@ -17,7 +17,7 @@ _AT_ONCE = 2**16  # rows that are brought from one precision to the other
 
 
 class GrowingRows:
-    """Rows of numbers, in memory while they are few and then in a temporary file.
+    """Rows of numbers, in memory while they are few and then in a temporary file, which grows within a ``with`` block.
 
     The file has no name in its folder, or goes when it is closed: nothing is left of it when the last array over it is
     gone, however the process ends.
@@ -35,6 +35,13 @@ class GrowingRows:
         self._dtype: np.dtype[Any] = np.dtype(np.float32)
         self._n_rows, self._n_columns = 0, 0
 
+    def __enter__(self) -> GrowingRows:
+        return self
+
+    def __exit__(self, *_error: Any) -> None:
+        if self._file is not None:  # arrays over it have handles of their own
+            self._file.close()
+
     def __len__(self) -> int:
         return self._n_rows
 
@@ -48,6 +55,8 @@ class GrowingRows:
         """
         if rows.dtype != np.float32 and self._dtype == np.float32:
             self._widen()
+        if len(rows) == 0:
+            return
         # a copy: the caller may write the next block over this one
         self._blocks.append(np.array(rows, dtype=self._dtype, order="C"))
         self._n_rows, self._n_columns = self._n_rows + len(rows), rows.shape[1]
@@ -68,7 +77,7 @@ class GrowingRows:
     def _write(self) -> None:
         try:
             if self._file is None:
-                self._file = tempfile.TemporaryFile(buffering=0, dir=self._directory)  # noqa: SIM115 - see `array`
+                self._file = tempfile.TemporaryFile(buffering=0, dir=self._directory)  # noqa: SIM115 - see `__exit__`
             for block in self._blocks:
                 left = block.data.cast("B")
                 while left:  # a file without a buffer may take a part of it
@@ -84,6 +93,7 @@ class GrowingRows:
     def _widen(self) -> None:
         """Bring what is there to double precision."""
         narrow, n_rows = self.array(), self._n_rows
+        self.__exit__()
         self._file, self._blocks, self._n_rows = None, [], 0
         self._dtype = np.dtype(np.float64)
         for first in range(0, n_rows, _AT_ONCE):

@@ -69,13 +69,14 @@ def one_by_one(X: Iterator[Any], name: str) -> tuple[NDArray[Any], list[int]]:
                 )
             yield element
 
-    rows, lengths = GrowingRows(), []
-    for values, part in parts_of(arrays(), name):
-        rows.add(narrow(values, part))
-        lengths.append(len(part))
-    if not lengths:
-        raise ValueError(f"{name} is empty: at least one sequence is needed, and an iterator gives its own only once")
-    return rows.array(), lengths
+    lengths = []
+    with GrowingRows() as rows:
+        for values, part in parts_of(arrays(), name):
+            rows.add(narrow(values, part))
+            lengths.append(len(part))
+        if lengths:
+            return rows.array(), lengths
+    raise ValueError(f"{name} is empty: at least one sequence is needed, and an iterator gives its own only once")
 
 
 def chunk_by_chunk(X: Any, name: str) -> NDArray[Any]:
@@ -84,10 +85,11 @@ def chunk_by_chunk(X: Any, name: str) -> NDArray[Any]:
         raise ValueError(f"{name} has chunks of unknown size; call {name}.compute_chunk_sizes() first")
     if X.ndim not in (2, 3) or 0 in X.shape:
         return np.asarray(X)  # which has an error of its own
-    rows, first = GrowingRows(), 0
-    for n in X.chunks[0]:
-        part = to_array(X[first : first + n].compute(), name)
-        steps = part.reshape(-1, part.shape[-1])
-        rows.add(narrow(to_float(steps, f"{name}[{first}:{first + n}]"), steps))
-        first += n
-    return rows.array().reshape(X.shape)
+    first = 0
+    with GrowingRows() as rows:
+        for n in X.chunks[0]:
+            part = to_array(X[first : first + n].compute(), name)
+            steps = part.reshape(-1, part.shape[-1])
+            rows.add(narrow(to_float(steps, f"{name}[{first}:{first + n}]"), steps))
+            first += n
+        return rows.array().reshape(X.shape)

@@ -69,24 +69,30 @@ def from_blocks(blocks, sequence=None, target=None, directory=None):
     >>> X.shape, y.tolist(), lengths.tolist()
     ((5, 1), [0, 1, 1, 0, 0], [2, 2, 1])
     """
-    import pandas as pd  # only here: the rest of evoke does without it
-
     if directory is not None and not (isinstance(directory, (str, Path)) and Path(directory).is_dir()):
         raise refusal("directory", "be a folder", directory)
-    rows, starts, found, targets = GrowingRows(directory), Starts(), [], []
-    columns, first = None, None
+    with GrowingRows(directory) as rows:
+        targets, lengths = _read(blocks, sequence, target, rows)
+        return (rows.array(), lengths) if target is None else (rows.array(), targets, lengths)
+
+
+def _read(blocks: Any, sequence: Any, target: Any, rows: GrowingRows) -> tuple[Any, NDArray[np.int64]]:
+    """Add the features of all blocks to `rows`; the targets, and the lengths of the sequences."""
+    import pandas as pd  # only where tables are: the rest of evoke does without it
+
+    starts, found, targets = Starts(), [], []
+    columns = first = None  # the latter is the first block that is not empty, without its rows
     for k, frame in enumerate(_frames(blocks)):
         name = f"blocks[{k}]"
         if columns is None:
-            columns, first = FrameColumns.of(frame, sequence, target, name), frame.iloc[:0]
-        elif not frame.columns.equals(first.columns):
-            raise ValueError(f"{name} has columns {frame.columns.tolist()}, blocks[0] has {first.columns.tolist()}")
+            columns, names_of_all = FrameColumns.of(frame, sequence, target, name), frame.columns
+        if not frame.columns.equals(names_of_all):
+            raise ValueError(f"{name} has columns {frame.columns.tolist()}, blocks[0] has {names_of_all.tolist()}")
         if len(frame) == 0:
             continue
         numbers = pd.RangeIndex(len(rows), len(rows) + len(frame))
         columns.check(frame, name, numbers)
-        if not targets:
-            first = frame.iloc[:0]
+        first = frame.iloc[:0] if first is None else first
         _check_kinds(columns.targets, frame, first, name)
         try:
             names = np.zeros(len(frame)) if sequence is None else frame[sequence].to_numpy()
@@ -102,7 +108,7 @@ def from_blocks(blocks, sequence=None, target=None, directory=None):
     if len(rows) == 0:
         raise ValueError("blocks have no rows")
     lengths = np.diff(np.concatenate([*found, [len(rows)]])).astype(np.int64)
-    return (rows.array(), lengths) if target is None else (rows.array(), np.concatenate(targets), lengths)
+    return np.concatenate(targets) if targets else None, lengths
 
 
 def _frames(blocks: Any) -> Iterator[Any]:
