@@ -245,8 +245,8 @@ def as_targets(y: Any, X: Sequences, *, name: str = "y", of: str = "X", what: st
         Another number of sequences or steps than X, mixed dimensions; an index that falls, repeats or differs from that
         of X.
     """
-    if isinstance(y, Iterator):
-        y = list(y)
+    if isinstance(y, Iterator) or is_chunked(y):  # targets are always in memory
+        y = np.asarray(y) if is_chunked(y) else list(y)
     if y is None:
         raise ValueError(f"this estimator requires {name} to be passed, but the target {name} is None")
     n_rows, n_sequences = len(X.rows), X.n_sequences
