@@ -133,7 +133,7 @@ def test_tables_of_dask():
 
 @pytest.mark.distributed
 @pytest.mark.xdist_group("distributed")
-@pytest.mark.filterwarnings("ignore:`use_push_based_shuffle` is deprecated:DeprecationWarning")  # by Ray itself
+@pytest.mark.filterwarnings("ignore::DeprecationWarning:ray[.]")  # Ray calls its own old names, and those of pandas
 def test_data_sets_of_ray():
     pytest.importorskip("ray")
     os.environ.update(RAY_USAGE_STATS_ENABLED="0", RAY_AUTH_MODE="disabled")

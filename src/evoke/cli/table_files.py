@@ -16,6 +16,7 @@ from io import StringIO
 from pathlib import Path
 from typing import IO, Any
 
+from evoke.cli.csv_rows import header_text, rows_text
 from evoke.cli.errors import print_text
 from evoke.cli.paths import whole_file
 from evoke.cli.tables import Table, import_pandas, quoted, some
@@ -243,13 +244,14 @@ def table_writer(path: Path | None) -> Iterator[Callable[[dict[str, Any]], None]
 
 
 def _csv_writer(write: Callable[[str], Any], separator: str) -> Callable[[dict[str, Any]], None]:
-    header = True
+    begun = False
 
     def write_rows(columns: dict[str, Any]) -> None:
-        nonlocal header
-        frame = import_pandas().DataFrame(columns)
-        write(frame.to_csv(index=False, header=header, sep=separator, lineterminator="\n"))
-        header = False
+        nonlocal begun
+        if not begun:
+            write(header_text(columns, separator))
+            begun = True
+        write(rows_text(columns, separator))
 
     return write_rows
 
