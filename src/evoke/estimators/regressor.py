@@ -326,7 +326,10 @@ class EvokeRegressor(RegressorMixin, SequenceEstimator):
         ----------
         X : list of (T_i, n_features) arrays or data frames, (n, T, n_features) array, or (T, n_features) array
             Sequences. A 2-D array (or a data frame) is one sequence, or with `lengths` several, one after the other.
-            The index of a data frame must rise.
+            The index of a data frame must rise. An iterator of arrays, one a sequence, is gone through once, and an
+            array of Dask chunk by chunk; what they give is in a temporary file where it is large.
+            ``readout="landmarks"`` and ``"ridge"`` read the steps of arrays in single or double precision where they
+            are, in memory or in a file, so these must not change during the call. All else is copied first.
         y : targets with the structure of X
             One value per step, or rows of several. For a list or 3-D X also one value per sequence, which is read off
             the last step; several per sequence are a row of shape (1, n_outputs).
