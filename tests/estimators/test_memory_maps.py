@@ -127,6 +127,8 @@ def test_what_is_not_finite_in_a_map(map_of):
     X[69_000, 1] = np.nan
     with pytest.raises(ValueError, match="X contains NaN or infinity: nan at step 69000, column 1"):
         model.predict(map_of(X))
+    with pytest.raises(ValueError, match=r"X\[6900\] contains NaN or infinity: nan at step 0, column 1"):
+        model.predict(map_of(X.reshape(7000, 10, 2)))
 
 
 def test_a_stream_needs_the_memory_of_a_piece():

@@ -171,12 +171,12 @@ def as_sequences(
             if 0 in array.shape[:2]:
                 raise ValueError(f"{name} has shape {array.shape}: at least one sequence and one step are needed")
             flat = array.reshape(len(array) * array.shape[1], array.shape[2])
-            view = view and _may_stay(flat, array, given)
+            view = view and _may_stay(flat, array, given, name)
             rows = flat if view else to_finite_rows(array, name, given, _AXES).reshape(flat.shape)
             offsets, container = _offsets([array.shape[1]] * array.shape[0]), "3d"
         elif array.ndim == 2:
             check_not_empty(array, name)
-            view = view and _may_stay(array, array, given)
+            view = view and _may_stay(array, array, given, name)
             rows = array if view else to_finite_rows(array, name, given, _AXES)
             if lengths is None:
                 offsets, container = _offsets([len(rows)]), "2d"
@@ -198,12 +198,18 @@ def as_sequences(
     return found if view else found.copied()
 
 
-def _may_stay(rows: NDArray[Any], array: NDArray[Any], given: Any) -> bool:
-    """Whether rows need no other form: numbers of a file in memory, for instance, which are all finite."""
-    return (
-        array.dtype in (np.float32, np.float64) and array.flags.c_contiguous and not hasattr(given, "columns")
-        and all(np.isfinite(rows[k : k + _BLOCK]).all() for k in range(0, len(rows), _BLOCK))
-    )  # fmt: skip
+def _may_stay(rows: NDArray[Any], array: NDArray[Any], given: Any, name: str) -> bool:
+    """Whether rows need no other form, such as numbers of a file; these must be finite."""
+    if array.dtype not in (np.float32, np.float64) or not array.flags.c_contiguous or hasattr(given, "columns"):
+        return False
+    for first in range(0, len(rows), _BLOCK):
+        finite = np.isfinite(rows[first : first + _BLOCK]).all(axis=1)
+        if not finite.all():
+            row = first + int(finite.argmin())
+            i, step = divmod(row, array.shape[-2])
+            place = f"{name}[{i}]" if array.ndim == 3 else name
+            to_finite_rows(rows[row : row + 1], place, given, _AXES, [step])
+    return True
 
 
 @dataclass(frozen=True)
