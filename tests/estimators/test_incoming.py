@@ -115,6 +115,15 @@ def test_arrays_of_dask(shape, lengths, dtype):
     assert found.score(chunked, y, **settings) == plain.score(values, y, **settings)
 
 
+def test_a_table_of_pyarrow_is_one_sequence():
+    pyarrow = pytest.importorskip("pyarrow")
+    model = EvokeClassifier(**LANDMARKS)
+    table = pyarrow.table({"a": X[2][:, 0], "b": X[2][:, 1]})
+    found = model.fit(table, pyarrow.array(Y[2])).predict(table)
+    assert model.feature_names_in_.tolist() == ["a", "b"]
+    assert found.tolist() == model.fit(X[2], Y[2]).predict(X[2]).tolist()
+
+
 def test_refused_arrays_and_tables():
     array, frame = pytest.importorskip("dask.array"), pytest.importorskip("dask.dataframe")
     pd, pyarrow = pytest.importorskip("pandas"), pytest.importorskip("pyarrow")
