@@ -73,9 +73,9 @@ class EvokeClassifier(ClassifierMixin, SequenceEstimator):
     readout : {"svm", "lssvm", "pinv", "ridge", "landmarks"} or "auto", default="auto"
         Support vector machines, least-squares support vector machines, or linear weights by the pseudoinverse, one for
         each output. The latter two fit targets of +-1 by least squares. "ridge" is ridge regression.
-        "landmarks", for targets at every step: least-squares machines on few points, for any number of steps. Networks
-        are judged on samples of the steps; the best are joined in one machine, which is trained on all steps. "ridge"
-        is its linear form there.
+        "landmarks", for targets at every step: machines on few points, for any number of steps. Networks are judged on
+        samples of the steps, by least squares; the best are joined in one machine, which has the least squared hinge
+        loss on all steps. "ridge" is its linear form by least squares there.
         "auto": "svm" where steps have targets, "landmarks" where these are 1,000 or more and nothing else is asked
         for that it cannot do; "lssvm" where sequences have one, or ``validation="loo"``.
     kernel : {"rbf", "linear", "poly"}, default="rbf"
