@@ -69,7 +69,7 @@ def islands(n: int) -> list[ESP]:
 
 def compare(problem: Problem, every: int, repeats: int) -> dict[str, Quartiles]:
     two_islands = islands(2)
-    with archipelago(1, problem, 1) as here, archipelago(2, problem, 2) as there:
+    with archipelago(1, problem, two_islands[:1]) as here, archipelago(2, problem, two_islands) as there:
         # both islands in turn are the one: their networks do not take the same time
         calls = {"one": lambda k: here(two_islands[k % 2 :][:1], every), "two": lambda _: there(two_islands, every)}
         times = paired(calls, 2 * repeats)
@@ -84,7 +84,7 @@ def costs_of(problem: Problem, counts: Sequence[int], repeats: int) -> dict[int,
     """What is added to a generation of so many islands that have next to nothing to do."""
     many, found = islands(max(counts)), {}
     for n in counts:
-        with archipelago(1, problem, 1) as here, archipelago(2, problem, n) as there:
+        with archipelago(1, problem, many[:1]) as here, archipelago(2, problem, many[:n]) as there:
             calls = {"here": lambda _: here(many[:1], 1), "there": lambda _, n=n: there(many[:n], 1)}
             times = paired(calls, repeats)
         found[n] = Quartiles.of(1e3 * (times.wall["there"] - n / 2 * times.wall["here"]))
@@ -99,7 +99,7 @@ def line(x: Sequence[float], y: Sequence[float]) -> tuple[float, float]:
 
 def traffic(problem: Problem, every: int) -> dict[str, float]:
     (island,) = islands(1)
-    with archipelago(1, problem, 1) as here:
+    with archipelago(1, problem, [island]) as here:
         outcome = here([island], every)
     there, back, once = (len(pickle.dumps(sent)) / 1e3 for sent in (island, outcome, problem))
     return {"sent, kB": there, "back, kB": back, "problem, kB": once}

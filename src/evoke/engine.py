@@ -11,7 +11,10 @@ from evoke._validation.errors import refusal, shown
 from evoke._validation.parameters import MOST_SCALE, check_integer, check_positive, check_real, is_sequence
 from evoke.hall_of_fame import HallOfFame
 
-__all__ = ["MOST_NUMBERS", "Engine", "check_lengths", "check_scales", "entropy_of", "for_each", "to_load"]
+__all__ = [
+    "MOST_GENERATIONS", "MOST_NUMBERS", "Engine", "check_lengths", "check_scales", "count_of", "entropy_of", "for_each",
+    "to_load",
+]
 
 # Numbers in the genomes of a generation, which `ask` gives in one piece: 16 GiB.
 MOST_NUMBERS = 2**31
@@ -262,13 +265,12 @@ class Engine(ABC):
         ValueError
             If keys are missing or unknown, a parameter differs, or a value cannot be right. Nothing is changed.
         """
-        current = self.state_dict()
         if not isinstance(state, Mapping):
             raise refusal("state", "be a mapping, as state_dict gives it", state)
         state = {"n_left_out": 0, **state}  # only where there are any
-        current.setdefault("n_left_out", 0)
-        if set(state) != set(current):
-            missing, unknown = sorted(set(current) - set(state)), sorted(set(state) - set(current))
+        names = self._names(state) | {"n_left_out"}
+        if set(state) != names:
+            missing, unknown = sorted(names - set(state)), sorted(set(state) - names)
             raise ValueError(f"state has the wrong keys: missing {missing}, unknown {unknown}")
         for name, value in self._parameters().items():
             given = to_array(state[name], f"state[{name!r}]")
@@ -293,6 +295,10 @@ class Engine(ABC):
         self.bursts = bursts.tolist()
         self._hall = hall
         self._load_own(own, bool(counts["asked"]))
+
+    def _names(self, state):
+        """The names of what such a state holds."""
+        return set(self.state_dict())
 
     def _hall_of(self, state):
         """The hall of fame that a state has."""

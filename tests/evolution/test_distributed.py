@@ -126,9 +126,15 @@ def test_fits_are_the_same(backend, kind, n_jobs):
     assert_same(model, fitted(kind), kind)
 
 
-@pytest.mark.parametrize("kind", ["classifier", "forecaster"])
-def test_islands_are_the_same_and_one_whose_worker_dies_is_evolved_again(backend, kind, monkeypatch, tmp_path):
-    parameters = {"n_islands": 3, "migrate_every": 2, "n_generations": 7}
+@pytest.mark.parametrize("kind, parameters", [
+    ("classifier", {"n_islands": 3, "migrate_every": 2, "n_generations": 7}),
+    ("forecaster", {"n_islands": 3, "migrate_every": 2, "n_generations": 7}),
+    ("classifier", {"n_restarts": 3, "n_generations": 2, "search": "cmaes"}),
+    ("forecaster", {"n_restarts": 3, "n_generations": 8}),
+])  # fmt: skip
+def test_several_are_the_same_and_one_whose_worker_dies_is_evolved_again(
+    backend, kind, parameters, monkeypatch, tmp_path
+):
     expected = fitted(kind, **parameters)
     with backend():
         assert_same(fitted(kind, **parameters), expected, kind)

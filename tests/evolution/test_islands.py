@@ -15,7 +15,7 @@ from evoke.evolution import archipelago
 from evoke.evolution.evaluation import evaluate
 from evoke.evolution.evolved import as_genomes
 from evoke.evolution.islands import Islands
-from evoke.evolution.records import of_islands
+from evoke.evolution.records import of_several
 from evoke.exceptions import ParameterError
 from evoke.persistence.values import decode, encode
 from helpers.subpopulations import assert_same, members_used, sphere
@@ -44,7 +44,7 @@ def fit(name, *watching, **parameters):
 @pytest.mark.parametrize("burst_patience", [None, 1])
 def test_the_best_of_each_takes_the_places_of_the_last_of_the_next(burst_patience):
     ring = islands(migrate_every=3, burst_patience=burst_patience)
-    alone = copy.deepcopy(ring.islands)
+    alone = copy.deepcopy(ring.engines)
     for generation in range(1, 4):
         networks = ring.ask()
         fitness = sphere(networks) if generation == 1 else np.full(len(networks), 1e3)  # no better, so that 1 bursts
@@ -56,9 +56,9 @@ def test_the_best_of_each_takes_the_places_of_the_last_of_the_next(burst_patienc
             island.tell(part)
         ring.tell(fitness)
         if generation < 3:
-            for island, own in zip(ring.islands, alone, strict=True):
+            for island, own in zip(ring.engines, alone, strict=True):
                 assert_same(island, own)
-    for k, (island, own) in enumerate(zip(ring.islands, alone, strict=True)):
+    for k, (island, own) in enumerate(zip(ring.engines, alone, strict=True)):
         comes = alone[k - 1]
         for i in range(2):
             expected = own.subpopulations[i].copy()
@@ -102,14 +102,14 @@ def test_islands_whose_networks_all_fail_send_nobody():
     ring.ask()
     fitness[-1] = 1.0  # a network of the last island, which the first one has now too
     ring.tell(fitness)
-    assert [island.best_fitness for island in ring.islands] == [1.0, np.inf, 1.0]
+    assert [island.best_fitness for island in ring.engines] == [1.0, np.inf, 1.0]
     assert ring.hall_fitness == [1.0, 1.0]
 
 
 def test_the_first_island_is_the_search_without_others():
     ring, esp = islands(), ESP([3, 3], random_state=0, **ESPS)
-    assert_same(ring.islands[0], esp)
-    seeds = {island.state_dict()["entropy"] for island in ring.islands}
+    assert_same(ring.engines[0], esp)
+    seeds = {island.state_dict()["entropy"] for island in ring.engines}
     assert len(seeds) == 3
     one, other = (Islands.make(lambda random_state: ESP([2], random_state=random_state), 2, 1, seed)
                   for seed in (np.random.default_rng(3), np.random.default_rng(3)))  # fmt: skip
@@ -156,11 +156,11 @@ def test_a_spoilt_state_changes_nothing(name, value, message):
 def test_the_best_of_each_island_is_judged_anew():
     ring = islands(migrate_every=10)
     ring.tell(sphere(ring.ask()))
-    order = np.argsort([island.best_fitness for island in ring.islands])
+    order = np.argsort([island.best_fitness for island in ring.engines])
     ring.judge_best_anew([3.0, 1.0, np.inf])
-    assert [ring.islands[k].best_fitness for k in order] == [3.0, 1.0, np.inf]
+    assert [ring.engines[k].best_fitness for k in order] == [3.0, 1.0, np.inf]
     assert ring.hall_fitness == [1.0, 3.0]
-    np.testing.assert_array_equal(ring.best, ring.islands[order[1]].best)
+    np.testing.assert_array_equal(ring.best, ring.engines[order[1]].best)
 
 
 # ---- epochs
@@ -236,22 +236,22 @@ def test_a_worker_is_sent_the_problem_once_and_again_when_it_has_lost_it(monkeyp
 def test_a_worker_keeps_few_problems(monkeypatch):
     kept = {}
     monkeypatch.setattr(archipelago, "_kept", kept)
-    monkeypatch.setattr(archipelago, "evolve", lambda problem, n, island: problem)
+    monkeypatch.setattr(archipelago, "evolve", lambda evaluate, problem, engines, n: ([problem], [[]]))
     for k in range(6):
-        assert archipelago.evolve_there(str(k), k, 1, None) == k
+        assert archipelago.evolve_there(str(k), k, 1, None) == (k, [])
     assert [*kept] == ["2", "3", "4", "5"]
     assert archipelago.evolve_there("1", None, 1, None) is None
-    assert archipelago.evolve_there("3", None, 1, None) == 3
+    assert archipelago.evolve_there("3", None, 1, None) == (3, [])
 
 
-def test_records_of_islands():
+def test_records_of_several():
     names = ("generation", "n_evaluations", "best_fitness", "generation_best", "generation_median", "train_error",
              "burst", "C")  # fmt: skip
     records = [dict(zip(names, values, strict=True)) for values in (
         (2, 16, 1.0, 4.0, 7.0, 3.0, False, 10.0), (2, 16, 2.0, 3.0, 5.0, 2.0, True, 20.0),
         (2, 16, 5.0, 9.0, 9.0, 8.0, False, 30.0),
     )]  # fmt: skip
-    assert of_islands(records) == dict(zip(names, (2, 48, 1.0, 3.0, 7.0, 2.0, True, 10.0), strict=True))
+    assert of_several(records) == dict(zip(names, (2, 48, 1.0, 3.0, 7.0, 2.0, True, 10.0), strict=True))
 
 
 # ---- runs that go on

@@ -54,8 +54,8 @@ from evoke.svm._weights import weighted_C
 
 __all__ = ["BaseEvoke", "check_parameters", "learned", "settled_parameters"]
 
-# Each has a population of its own, and all are in memory.
-MOST_ISLANDS = 10_000
+# Islands or restarts: each has a population of its own, and all are in memory.
+MOST_SEARCHES = 10_000
 
 
 class learned:
@@ -192,8 +192,11 @@ class BaseEvoke(
         if self.burst_patience is not None:
             check_integer("burst_patience", self.burst_patience, 1)
         check_choice("search", self.search, ("esp", "cmaes"))
-        check_integer("n_islands", self.n_islands, 1, MOST_ISLANDS)
+        check_integer("n_islands", self.n_islands, 1, MOST_SEARCHES)
         check_integer("migrate_every", self.migrate_every, 1)
+        check_integer("n_restarts", self.n_restarts, 1, MOST_SEARCHES)
+        if self.n_islands > 1 and self.n_restarts > 1:
+            raise refusal("n_restarts", f"be 1 with n_islands={self.n_islands}", self.n_restarts)
         if self.n_islands > 1 and is_text(self.search, "cmaes"):
             # CMA-ES learns from networks that it has drawn, and a network that comes from elsewhere is none of them
             raise refusal("n_islands", "be 1 with search='cmaes', which can take in no network", self.n_islands)

@@ -19,6 +19,7 @@ from evoke.estimators.landmark_fit import memory_to_fit
 from evoke.evolution.evaluation import evaluate
 from evoke.evolution.evolved import as_genomes
 from evoke.evolution.problem import PooledProblem, Problem, SplitProblem, StepsProblem
+from evoke.evolution.restarts import networks_to
 from evoke.evolution.sampling import DOUBLINGS, SampledProblem
 
 __all__ = ["Cost", "check_memory", "cost_of"]
@@ -61,7 +62,7 @@ def cost_of(fit: Fit, n_threads: int, *, timed: bool = True) -> Cost:
     memory = n_threads * memory_to_evaluate(problem, fit.n_cells) + memory_at_the_end(
         fit.train, run.esp.n_best, fit.n_cells, n_threads
     )
-    n_networks = (run.n_generations - run.esp.generation) * run.esp.n_networks
+    n_networks = networks_to(run.esp, run.n_generations)
     seconds = np.nan
     if timed and memory < available():
         genomes = as_genomes(run.esp.ask())[:LANES]

@@ -24,8 +24,10 @@ from evoke.evolution.evaluation import activations, evaluate, fit_readout
 from evoke.evolution.evolved import as_genomes
 from evoke.evolution.islands import Islands
 from evoke.evolution.problem import Points, PooledProblem, Problem, StepsProblem
+from evoke.evolution.restarts import Restarts
 from evoke.evolution.run import Run, judge_anew
 from evoke.evolution.sampling import PosedProblem, SampledProblem
+from evoke.evolution.several import Several
 from evoke.readouts import FittedReadout, LeaveOneOut
 from evoke.sequences.preparation import Preparation, Units
 
@@ -108,37 +110,44 @@ def make_engine(estimator: BaseEstimator, problem: PosedProblem, **further: Any)
     evolved = problem.evolved
     if evolved is not None:
         lengths.append(len(evolved.names))
-    common = {"weight_range": estimator.weight_range, "random_state": estimator.random_state}
+    ranges: dict[str, Any] = {"weight_range": estimator.weight_range}
+    engine: Callable[..., Engine]
     if estimator.search == "cmaes":
         if evolved is not None:
-            common |= evolved.distribution(common.pop("weight_range"))
-        return CMAES(lengths, **common, **further)
-    scales: dict[str, Any] = {"mutation_scale": estimator.mutation_scale, "burst_scale": estimator.burst_scale}
-    if evolved is not None:
-        scales = evolved.engine(**scales)
-    island = partial(
-        ESP,
-        lengths,
-        subpopulation_size=estimator.subpopulation_size,
-        n_trials=estimator.n_trials,
-        burst_patience=estimator.burst_patience,
-        credit=estimator.credit,
-        weight_range=estimator.weight_range,
-        **scales,
-        **further,
-    )
-    seed = estimator.random_state
-    if estimator.n_islands == 1:
-        return island(random_state=seed)
-    return Islands.make(island, int(estimator.n_islands), int(estimator.migrate_every), seed)
+            ranges = evolved.distribution(**ranges)
+        engine = partial(CMAES, lengths, **ranges, **further)
+    else:
+        scales: dict[str, Any] = {"mutation_scale": estimator.mutation_scale, "burst_scale": estimator.burst_scale}
+        if evolved is not None:
+            scales = evolved.engine(**scales)
+        engine = partial(
+            ESP,
+            lengths,
+            subpopulation_size=estimator.subpopulation_size,
+            n_trials=estimator.n_trials,
+            burst_patience=estimator.burst_patience,
+            credit=estimator.credit,
+            **ranges,
+            **scales,
+            **further,
+        )
+    every, seed = int(estimator.migrate_every), estimator.random_state
+    if estimator.n_islands > 1:
+        return Islands.make(engine, int(estimator.n_islands), every, seed)
+    if estimator.n_restarts > 1:
+        return Restarts.make(engine, int(estimator.n_restarts), n_networks(estimator), every, seed)
+    return engine(random_state=seed)
+
+
+def n_networks(estimator: BaseEstimator) -> int:
+    """Networks that an estimator asks for."""
+    return int(estimator.n_generations) * int(estimator.subpopulation_size) * int(estimator.n_trials)
 
 
 def generations(estimator: BaseEstimator, esp: Engine) -> int:
-    """Generations of an engine that take the networks which an estimator asks for, or a few more in the last one."""
-    if isinstance(esp, Islands):
-        return int(estimator.n_generations)
-    n_networks = int(estimator.n_generations) * int(estimator.subpopulation_size) * int(estimator.n_trials)
-    return -(-n_networks // esp.n_networks)
+    """Generations in which an engine, or each of several, has these networks, or a few more in the last one."""
+    each = esp.engines[0] if isinstance(esp, Several) else esp
+    return -(-n_networks(estimator) // each.n_networks)
 
 
 @dataclass(frozen=True)

@@ -164,7 +164,14 @@ class EvokeForecaster(SeriesEstimator):
     migrate_every : int, default=10
         Generations after which the best network of each island goes to the next one, and that of the last to the
         first: there it takes the places of the chromosomes that ranked last. `callbacks` are called, and `max_seconds`
-        ends the run, only then.
+        ends the run, only then. With `n_restarts`: at least so often.
+    n_restarts : int, default=1
+        Searches from different seeds that share nothing, of which the best is kept (successive halving): the worse half
+        is given up after n_generations / n_restarts generations (n_restarts rounded up to a power of two), the worse
+        half of the others after twice as many, and so on, until the last one has all of `n_generations`. Together they
+        evaluate 1 + log2(n_restarts) / 2 times as many networks as one search, at most (where `n_generations` is at
+        least `n_restarts`). They share workers as islands do, with either `search`, but neither with islands nor where
+        many networks are read together. ``warm_start`` continues where the last fit was.
 
     Attributes
     ----------
@@ -252,6 +259,7 @@ class EvokeForecaster(SeriesEstimator):
         search="esp",
         n_islands=1,
         migrate_every=10,
+        n_restarts=1,
     ):
         self.n_cells = n_cells
         self.cell = cell
@@ -291,6 +299,7 @@ class EvokeForecaster(SeriesEstimator):
         self.search = search
         self.n_islands = n_islands
         self.migrate_every = migrate_every
+        self.n_restarts = n_restarts
 
     # ------------------------------------------------------------------ fitting
 

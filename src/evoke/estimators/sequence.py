@@ -74,6 +74,9 @@ MOST_MEMORY = 300.0
 
 STEPS = "y with a target at every step"
 
+# Parameters with several searches, each of which has one network in the end.
+SEVERAL = ("n_islands", "n_restarts")
+
 # Sequences beyond which the joined networks are read by a machine on landmarks: the time of leave-one-out grows with
 # their cube, and the memory with their square.
 MOST_LEFT_OUT, N_LANDMARKS = 3_000, 512
@@ -386,8 +389,10 @@ class SequenceEstimator(BaseEvoke, auto_wrap_output_keys=None):  # type: ignore[
             return "X_val"
         if is_text(self.search, "cmaes"):
             return "search='cmaes'"
-        if isinstance(self.n_islands, Integral) and self.n_islands > 1:  # it is not checked yet
-            return f"n_islands={shown(self.n_islands)}"
+        for name in SEVERAL:
+            value = getattr(self, name)
+            if isinstance(value, Integral) and value > 1:  # it is not checked yet
+                return f"{name}={shown(value)}"
         if evolved := self._evolved_parameters():
             return f"{evolved[0]}='evolve'"
         if not is_splitter(self.validation) and not is_text(self.validation, "auto"):
@@ -427,14 +432,16 @@ class SequenceEstimator(BaseEvoke, auto_wrap_output_keys=None):  # type: ignore[
             raise refusal("readout", "be another where y has one target a sequence", self.readout)
         if way is Way.LANDMARKS and given.held_out is not None:
             raise ValueError("readout='landmarks' judges networks on samples of X; X_val and y_val have no part")
-        if way is not Way.STEPS and (is_text(self.search, "cmaes") or self.n_islands > 1):
-            # trials: where CMA-ES came to rest, the networks of its hall of fame were all much the same
+        if way is not Way.STEPS:
             whole_or_joined = "whole sequences are left out" if way is Way.WHOLE else "readout='landmarks' reads steps"
-            if self.n_islands > 1:
-                what = f"be 1 where {whole_or_joined}: many networks are read, and islands are for one"
-                raise refusal("n_islands", what, self.n_islands)
-            what = f"be 'esp' where {whole_or_joined}: many networks are read, and they have to differ"
-            raise refusal("search", what, self.search)
+            for name in SEVERAL:
+                if getattr(self, name) > 1:
+                    what = f"be 1 where {whole_or_joined}: many networks are read, which come from one search"
+                    raise refusal(name, what, getattr(self, name))
+            if is_text(self.search, "cmaes"):
+                # trials: where CMA-ES came to rest, the networks of its hall of fame were all much the same
+                what = f"be 'esp' where {whole_or_joined}: many networks are read, and they have to differ"
+                raise refusal("search", what, self.search)
         settled = self._settled(way)
         for name in ("n_landmarks", "fit_samples"):
             if way is not Way.LANDMARKS and getattr(settled, name) is not None:

@@ -27,7 +27,7 @@ _OF_EVOLUTION = (
     "gate_bias", "n_generations", "subpopulation_size", "n_trials", "mutation_scale", "burst_patience", "burst_scale",
     "credit", "objective", "readout", "kernel", "gamma", "C", "epsilon", "tol", "solver", "washout", "feedback_scale",
     "validation_mode", "warm_start", "refit", "search", "n_islands",
-    "migrate_every",
+    "migrate_every", "n_restarts",
 )  # fmt: skip
 
 

@@ -1,28 +1,24 @@
-"""Islands on workers: each evolves alone until the next migration, and nothing travels but its populations."""
+"""Engines on workers: each goes on alone until they meet, and nothing travels but their populations."""
 
 from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import partial
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from evoke._validation.arrays import FloatArray
 from evoke.engine import Engine
-from evoke.evolution.evaluation import WorkQueue, evaluate
+from evoke.evolution.evaluation import evaluate
 from evoke.evolution.evolved import as_genomes
 from evoke.evolution.problem import AnyProblem
 from evoke.evolution.records import tell
-from evoke.evolution.workers import in_threads, n_workers, others
+from evoke.evolution.workers import evaluator, in_threads, n_workers, others
 
 __all__ = ["archipelago"]
-
-# An island after some generations, and their records.
-Outcome = tuple[Any, list[dict[str, Any]]]
 
 # Problems that a worker keeps by their digest, the last ones that it was sent: of fits that run side by side.
 MOST_KEPT = 4
@@ -31,57 +27,46 @@ _kept: dict[str, AnyProblem] = {}
 
 @contextmanager
 def archipelago(
-    n_jobs: int | None, problem: AnyProblem, n_islands: int
+    n_jobs: int | None, problem: AnyProblem, engines: Sequence[Engine]
 ) -> Iterator[Callable[[Sequence[Engine], int], tuple[list[Any], list[list[dict[str, Any]]]]]]:
-    """The function ``(islands, n_generations)`` -> islands after so many generations, and the records of each.
+    """The function ``(engines, n_generations)`` -> engines after so many generations, and the records of each.
 
-    The islands that it is given stay as they are, so that an epoch whose worker died, or that was interrupted, is done
-    again from where it began. A worker is sent the problem once, however many epochs it works on.
+    It is for these engines, or fewer. Those that it is given stay as they are, so that an epoch whose worker died, or
+    that was interrupted, is done again from where it began. A worker is sent the problem once, however many epochs it
+    works on. Threads share the networks of all engines, so that none of them waits for another.
 
     Raises
     ------
     WorkerLostError
         By the function, when workers of the backend die again and again.
     """
-    workers = n_workers(n_jobs, n_islands)
+    workers = n_workers(n_jobs, len(engines))
     if workers == 1 or in_threads(n_jobs):
-        with ThreadPoolExecutor(workers) as pool:
-
-            def here(islands: Sequence[Engine], n_generations: int) -> Any:
-                stop = np.zeros(1, dtype=np.int64)
-                call = partial(evolve, problem, n_generations, stop=stop)
-                try:
-                    return pairs([*pool.map(call, islands)])
-                except BaseException:
-                    stop[0] = 1  # the threads end within a network or two
-                    raise
-
-            yield here
+        n_networks = sum(engine.n_networks for engine in engines)
+        with evaluator(n_jobs if in_threads(n_jobs) else 1, n_networks) as evaluate_all:
+            yield partial(evolve, evaluate_all, problem)
     else:
         with others(workers) as elsewhere:
             is_new = True
 
-            def there(islands: Sequence[Engine], n_generations: int) -> Any:
+            def there(engines: Sequence[Engine], n_generations: int) -> Any:
                 nonlocal is_new
-                sent, left, done = (problem if is_new else None), list(range(len(islands))), {}
+                sent, left, done = (problem if is_new else None), list(range(len(engines))), {}
                 while left:
                     call = partial(evolve_there, problem.digest, sent, n_generations)
-                    for k, answer in elsewhere.results(call, [islands[k] for k in left]):
+                    for k, answer in elsewhere.results(call, [engines[k] for k in left]):
                         if answer is not None:
                             done[left[k]] = copy.deepcopy(answer)  # Ray's arrays cannot be written
                     left, sent, is_new = [k for k in left if k not in done], problem, False
-                return pairs([done[k] for k in range(len(islands))])
+                return [done[k][0] for k in range(len(engines))], [done[k][1] for k in range(len(engines))]
 
             yield there
 
 
-def pairs(outcomes: Sequence[Outcome]) -> tuple[list[Any], list[list[dict[str, Any]]]]:
-    """The islands, and the records of each."""
-    return [island for island, _ in outcomes], [records for _, records in outcomes]
-
-
-def evolve_there(digest: str, problem: AnyProblem | None, n_generations: int, island: Engine) -> Outcome | None:
-    """What `evolve` gives, of a problem that is sent or was sent before; None: it was not."""
+def evolve_there(
+    digest: str, problem: AnyProblem | None, n_generations: int, engine: Engine
+) -> tuple[Engine, list[dict[str, Any]]] | None:
+    """An engine after so many generations, and their records; None: the problem is not sent, and was not before."""
     if problem is None:
         problem = _kept.get(digest)
         if problem is None:
@@ -91,21 +76,19 @@ def evolve_there(digest: str, problem: AnyProblem | None, n_generations: int, is
         for old in list(_kept)[: max(0, len(_kept) + 1 - MOST_KEPT)]:
             _kept.pop(old, None)  # another thread may have done so
         _kept[digest] = problem
-    return evolve(problem, n_generations, island)
+    (evolved,), (records,) = evolve(evaluate, problem, [engine], n_generations)
+    return evolved, records
 
 
 def evolve(
-    problem: AnyProblem, n_generations: int, island: Engine, stop: NDArray[np.int64] | None = None
-) -> Outcome:
-    """A copy of an island after so many generations by itself, and their records; non-zero, `stop` ends it before."""
-    island, records = copy.deepcopy(island), []
+    evaluate_all: Callable[[Any, FloatArray], FloatArray], problem: AnyProblem, engines: Sequence[Engine],
+    n_generations: int,
+) -> tuple[list[Engine], list[list[dict[str, Any]]]]:  # fmt: skip
+    """Copies of engines after so many generations, each by itself, and the records of each."""
+    evolved, records = copy.deepcopy(list(engines)), [[] for _ in engines]
     for _ in range(n_generations):
-        genomes, queue = as_genomes(island.ask()), None
-        if stop is not None:
-            queue = WorkQueue(len(genomes), 1)
-            queue.stop = stop
-        errors = evaluate(problem, genomes, queue)
-        if stop is not None and stop[0]:
-            break
-        records.append(tell(island, errors, problem.evolved))
-    return island, records
+        genomes = [as_genomes(engine.ask()) for engine in evolved]
+        errors = evaluate_all(problem, np.concatenate(genomes))
+        for engine, own, its in zip(evolved, np.split(errors, len(evolved)), records, strict=True):
+            its.append(tell(engine, own, problem.evolved))
+    return evolved, records

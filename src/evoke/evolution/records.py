@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from evoke.engine import Engine
 from evoke.evolution.evolved import Evolved
 
-__all__ = ["of_islands", "tell"]
+__all__ = ["of_several", "tell"]
 
 
 def tell(esp: Engine, errors: NDArray[np.float64], evolved: Evolved | None = None) -> dict[str, Any]:
@@ -44,12 +44,15 @@ def number_of_wrong(error: float) -> int | float:
     return int(error) if error == int(error) else float(error)
 
 
-def of_islands(records: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    """The record of a generation on several islands, from one of each: that of the best, and what is said of all."""
+def of_several(records: Sequence[dict[str, Any]], n_given_up: int = 0) -> dict[str, Any]:
+    """The record of a generation of several engines, from one of each: that of the best, and what is said of all.
+
+    `n_given_up` are networks of those of which there is no record any more.
+    """
     best = min(records, key=lambda record: record["generation_best"])
     evolved = min(records, key=lambda record: record["best_fitness"])
     return {name: evolved[name] if name in ("C", "gamma") else value for name, value in best.items()} | {
-        "n_evaluations": sum(record["n_evaluations"] for record in records),
+        "n_evaluations": n_given_up + sum(record["n_evaluations"] for record in records),
         "best_fitness": evolved["best_fitness"],
         "generation_median": float(np.median([record["generation_median"] for record in records])),
         "burst": any(record["burst"] for record in records),

@@ -17,10 +17,10 @@ from evoke._validation.parameters import takes_record
 from evoke.engine import Engine
 from evoke.evolution.archipelago import archipelago
 from evoke.evolution.evolved import as_genomes
-from evoke.evolution.islands import Islands
 from evoke.evolution.problem import PooledProblem
-from evoke.evolution.records import of_islands, tell
+from evoke.evolution.records import of_several, tell
 from evoke.evolution.sampling import PosedProblem, SampledProblem
+from evoke.evolution.several import Several
 from evoke.evolution.workers import evaluator
 
 __all__ = ["Callback", "Run", "RunState", "evolve"]
@@ -115,9 +115,9 @@ def evolve(
     callbacks : iterable of callbacks
         See `Run`.
     max_seconds : float, optional
-        When these are over the run ends before the next generation, with islands at their next migration. The first
-        one of whole sequences, whose networks are many, ends with those that are evaluated by then; the others rank
-        last.
+        When these are over the run ends before the next generation, islands at their next migration and restarts at
+        their next report. The first one of whole sequences, whose networks are many, ends with those that are evaluated
+        by then; the others rank last.
 
     Raises
     ------
@@ -131,7 +131,7 @@ def evolve(
         if hasattr(callback, "restore"):
             with whole_or_not_at_all(run):
                 callback.restore(run)
-    way = epochs(run, n_jobs) if isinstance(esp, Islands) else generations(run, n_jobs, end)
+    way = epochs(run, n_jobs) if isinstance(esp, Several) else generations(run, n_jobs, end)
     with ExitStack() as stack, way as advance:
         watching = [begin(stack, run, k, callback) for k, callback in enumerate(callbacks)]
         while esp.generation < run.n_generations and not run.stopped:
@@ -171,18 +171,18 @@ def generations(run: Run, n_jobs: int | None, end: float) -> Iterator[Advance]:
 
 @contextmanager
 def epochs(run: Run, n_jobs: int | None) -> Iterator[Advance]:
-    """A function that takes a run to the next migration, or to its end, each island on a worker of its own."""
+    """A function that takes a run of several engines to where they meet, or to its end, each on a worker of its own."""
     esp, problem = run.esp, run.problem
-    if isinstance(problem, SampledProblem) or not isinstance(esp, Islands):
-        raise ValueError("islands are for one network, which is judged on the same data in all generations")
-    with archipelago(n_jobs, problem, len(esp.islands)) as evolve_all:
+    if isinstance(problem, SampledProblem) or not isinstance(esp, Several):
+        raise ValueError("islands and restarts are for one network, judged on the same data in all generations")
+    with archipelago(n_jobs, problem, esp.engines) as evolve_all:
 
         def advance() -> list[dict[str, Any]]:
             n = min(esp.left_alone, run.n_generations - esp.generation)
-            islands, records = evolve_all(esp.islands, n)
+            engines, records = evolve_all(esp.engines, n)
             with whole_or_not_at_all(run):
-                esp.replace(islands)
-                run.history.extend(of_islands(together) for together in zip(*records, strict=True))
+                run.history.extend(of_several(those, esp.n_given_up) for those in zip(*records, strict=True))
+                esp.replace(engines)
             return run.history[-n:]
 
         yield advance
