@@ -41,7 +41,7 @@ def test_the_order_of_the_parameters():
         "class_weight", "tol", "solver", "washout", "validation", "random_state", "n_jobs", "callbacks", "warm_start",
         "verbose", "refit", "pool", "n_networks", "differences", "scale", "max_seconds", "n_points",
         "n_landmarks", "fit_samples", "search", "dtype", "n_islands", "migrate_every",
-        "n_restarts",
+        "n_restarts", "max_memory",
     ]  # fmt: skip
 
 

@@ -21,7 +21,7 @@ from evoke.persistence.model import load, save
 __all__ = ["Checkpoint"]
 
 # What a resumed run may have otherwise: none of it changes what a generation gives.
-MAY_CHANGE = ("n_generations", "n_jobs", "callbacks", "warm_start", "verbose", "refit", "max_seconds")
+MAY_CHANGE = ("n_generations", "n_jobs", "callbacks", "warm_start", "verbose", "refit", "max_seconds", "max_memory")
 
 
 @dataclass(frozen=True)
@@ -58,10 +58,10 @@ class Checkpoint:
 
     Notes
     -----
-    `n_generations`, `n_jobs`, `callbacks`, `warm_start`, `verbose`, `refit` and `max_seconds` may change between
-    starts; the time counts from each of them. With ``random_state=None`` the seed is taken from the file. A function
-    among the callbacks that ended a run is asked again only after one more generation; `EarlyStopping` ends it where it
-    ended before. After a warm start the generations before it come on top of `n_generations`.
+    `n_generations`, `n_jobs`, `callbacks`, `warm_start`, `verbose`, `refit`, `max_seconds` and `max_memory` may change
+    between starts; the time counts from each of them. With ``random_state=None`` the seed is taken from the file. A
+    function among the callbacks that ended a run is asked again only after one more generation; `EarlyStopping` ends it
+    where it ended before. After a warm start the generations before it come on top of `n_generations`.
 
     Examples
     --------

@@ -27,6 +27,7 @@ from evoke._validation.parameters import (
     check_gate_bias,
     check_held_out,
     check_integer,
+    check_integer_or_none,
     check_n_jobs,
     check_not_negative,
     check_positive,
@@ -36,7 +37,7 @@ from evoke._validation.parameters import (
     is_text,
 )
 from evoke.engine import Engine
-from evoke.estimators.cost import check_memory
+from evoke.estimators.cost import threads_within
 from evoke.estimators.fit import Fit, OneNetwork
 from evoke.estimators.fitted import FittedModel
 from evoke.estimators.split import Split
@@ -56,6 +57,9 @@ __all__ = ["BaseEvoke", "check_parameters", "learned", "settled_parameters"]
 
 # Islands or restarts: each has a population of its own, and all are in memory.
 MOST_SEARCHES = 10_000
+
+# Bytes that can be asked for.
+MOST_BYTES = 2**63
 
 
 class learned:
@@ -220,6 +224,7 @@ class BaseEvoke(
             check_fraction("validation", self.validation, half=True, rolling=self._rolls)
         check_random_state(self.random_state)
         check_positive_or_none("max_seconds", self.max_seconds)
+        check_integer_or_none("max_memory", self.max_memory, 1, MOST_BYTES)
         check_n_jobs(self.n_jobs)
 
     def _evolved_parameters(self) -> tuple[str, ...]:
@@ -270,14 +275,17 @@ class BaseEvoke(
 
     def _run(self, fit: Fit) -> None:
         """Evolve, and keep the model of the best network, or networks."""
-        callbacks = check_callbacks(self.callbacks)
-        check_memory(fit, n_threads(self.n_jobs), self._remedies)
+        callbacks, n_jobs = check_callbacks(self.callbacks), self.n_jobs
+        n = n_threads(n_jobs)
+        if (fewer := threads_within(self.max_memory, fit, n, self._remedies)) < n:
+            fit.limit_threads(fewer)
+            n_jobs = fewer
         if self.verbose:
             callbacks.append(_print_record)
 
         # per generation: networks are assembled, evaluated and credited; then selection and mutation, or a burst
         try:
-            evolve(fit.run, n_jobs=self.n_jobs, callbacks=callbacks, max_seconds=self.max_seconds)
+            evolve(fit.run, n_jobs=n_jobs, callbacks=callbacks, max_seconds=self.max_seconds)
         finally:
             # the best network and its readout, swapped in as a whole: a fit that fails or is interrupted leaves a whole
             # model, or the old one where no generation was completed

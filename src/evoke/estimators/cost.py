@@ -22,7 +22,7 @@ from evoke.evolution.problem import PooledProblem, Problem, SplitProblem, StepsP
 from evoke.evolution.restarts import networks_to
 from evoke.evolution.sampling import DOUBLINGS, SampledProblem
 
-__all__ = ["Cost", "check_memory", "cost_of"]
+__all__ = ["Cost", "cost_of", "threads_within"]
 
 _DOUBLE = 8  # bytes
 
@@ -128,31 +128,58 @@ def _(train: LeftOutNetwork, n_best: int, n_cells: int, n_threads: int) -> int:
 
 @memory_at_the_end.register
 def _(train: JoinedSteps, n_best: int, n_cells: int, n_threads: int) -> int:
-    problem = train.problem
-    return memory_to_fit(len(problem.weights), n_best * n_cells, train.readout, problem.objective, n_threads)
+    n, objective = len(train.problem.weights), train.problem.objective
+    return memory_to_fit(n, n_best * n_cells, train.readout, objective, n_threads, train.most_kept)
 
 
 @memory_at_the_end.register
 def _(train: ManySequences, n_best: int, n_cells: int, n_threads: int) -> int:
-    problem = train.problem
-    n_features = n_best * n_cells * n_pooled(problem.pool)
-    return memory_to_fit(len(problem.points.weights), n_features, train.readout, problem.objective, n_threads)
+    n, objective = len(train.problem.points.weights), train.problem.objective
+    n_features = n_best * n_cells * n_pooled(train.problem.pool)
+    return memory_to_fit(n, n_features, train.readout, objective, n_threads, train.most_kept)
 
 
-def check_memory(fit: Fit, n_threads: int, remedies: str) -> None:
-    """That a fit has the memory that it will take.
+def threads_within(max_memory: int | None, fit: Fit, n_threads: int, remedies: str) -> int:
+    """So many threads, or as many of them as there is memory for.
 
     Raises
     ------
     MemoryError
-        It has not.
+        There is not enough for one.
     """
-    cost, there = cost_of(fit, n_threads, timed=False), available()
-    if cost.memory > there:
-        raise MemoryError(
-            f"this fit will take about {in_bytes(cost.memory)} of memory, and {in_bytes(int(there))} are available; "
-            f"{remedies}"
-        )
+    there = available()
+    limited = max_memory is not None and max_memory <= there
+    most = float(max_memory) if limited and max_memory is not None else there
+    for n in range(n_threads, 0, -1):
+        memory = cost_of(fit, n, timed=False).memory
+        if memory <= most:
+            return n
+    least = f"max_memory is {in_bytes(int(most))}" if limited else f"{in_bytes(int(most))} are available"
+    raise MemoryError(
+        f"this fit to {n_steps(fit.run.problem):,} steps will take about {in_bytes(memory)} of memory, and {least}; "
+        f"{remedies}"
+    )
+
+
+@singledispatch
+def n_steps(problem: Any) -> int:
+    """Steps of all sequences of a problem."""
+    return len(problem.segments.rows)
+
+
+@n_steps.register
+def _(problem: SplitProblem) -> int:
+    return n_steps(problem.parts[0])
+
+
+@n_steps.register
+def _(problem: SampledProblem) -> int:
+    return len(problem.weights)
+
+
+@n_steps.register
+def _(problem: PooledProblem) -> int:
+    return len(problem.inputs.rows)
 
 
 def available() -> float:

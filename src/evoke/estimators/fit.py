@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import partial
 from typing import Any
 
@@ -86,6 +86,12 @@ class Fit:
     def has_progressed(self) -> bool:
         """Whether the run has completed a generation, or was ended before its first."""
         return self.run.esp.generation > self._begin or self.run.stopped
+
+    def limit_threads(self, n_threads: int) -> None:
+        """Have no more threads at once train the readout."""
+        train: Any = self.train
+        if any(field.name == "n_threads" for field in fields(train)):
+            self.train = replace(train, n_threads=min(n_threads, train.n_threads))
 
     def model(self) -> FittedModel | None:
         """The best network so far with its readout; None while no network had a finite error."""

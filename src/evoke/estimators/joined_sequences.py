@@ -12,7 +12,7 @@ from evoke._core.lstm import Network
 from evoke._validation.arrays import FloatArray
 from evoke.engine import Engine
 from evoke.estimators.blocks import in_order, sequence_blocks
-from evoke.estimators.landmark_fit import fit_on_landmarks
+from evoke.estimators.landmark_fit import MOST_KEPT, fit_on_landmarks
 from evoke.estimators.pooling import Pooling, Resampled
 from evoke.evolution.problem import PooledProblem
 from evoke.landmarks import together
@@ -42,6 +42,8 @@ class ManySequences:
     entropy : int
         From which the streams of random numbers are derived.
     n_threads : int
+    most_kept : int
+        As in `fit_on_landmarks`.
     """
 
     problem: PooledProblem
@@ -50,6 +52,7 @@ class ManySequences:
     units: Units
     entropy: int
     n_threads: int = 1
+    most_kept: int = MOST_KEPT
 
     def __call__(self, esp: Engine) -> dict[str, Any]:
         """The fields `network`, a population, `readout`, `preparation`, `pooling` and `left_out`."""
@@ -59,7 +62,7 @@ class ManySequences:
         plain = Pooling(problem.pool, problem.washout, none, none, np.inf, points, 1.0)
         rows = _PooledRows(problem, np.stack(esp.hall), plain, self.entropy)
         with in_order(self.n_threads) as map_:
-            found = fit_on_landmarks(rows, self.readout, self.units, problem.objective, map_)
+            found = fit_on_landmarks(rows, self.readout, self.units, problem.objective, map_, self.most_kept)
         # of all others it is not known how they are decided without them
         left_out = np.full(rows.targets.shape, np.nan)
         left_out[found.judged] = found.decisions

@@ -13,7 +13,7 @@ from evoke._validation.arrays import FloatArray
 from evoke._validation.parameters import check_gate_bias, check_lags, is_text
 from evoke.engine import Engine, entropy_of
 from evoke.estimators.blocks import activation_blocks, in_order
-from evoke.estimators.landmark_fit import HELD_OUT, fit_on_landmarks
+from evoke.estimators.landmark_fit import HELD_OUT, MOST_KEPT, fit_on_landmarks, kept_within
 from evoke.evolution.problem import Objective
 from evoke.evolution.sampling import SampledProblem
 from evoke.evolution.workers import n_threads
@@ -41,18 +41,21 @@ class JoinedSteps:
     units : Units
         Of the targets.
     n_threads : int
+    most_kept : int
+        As in `fit_on_landmarks`.
     """
 
     problem: SampledProblem
     readout: LandmarkReadout
     units: Units
     n_threads: int = 1
+    most_kept: int = MOST_KEPT
 
     def __call__(self, esp: Engine) -> dict[str, Any]:
         """The fields `network`, a population, `readout`, `preparation` and `scaling`."""
         rows = _Steps(self.problem, [self.problem.networks(genome) for genome in esp.hall])
         with in_order(self.n_threads) as map_:
-            found = fit_on_landmarks(rows, self.readout, self.units, self.problem.objective, map_)
+            found = fit_on_landmarks(rows, self.readout, self.units, self.problem.objective, map_, self.most_kept)
         return {
             "network": self.problem.networks(np.stack(esp.hall[: found.n_networks])), "readout": found.readout,
             "preparation": self.problem.preparation, "scaling": found.scaling,
@@ -107,5 +110,8 @@ def pose(
         replace(NETWORK_GRID, n_landmarks=min(most, NETWORK_GRID.n_landmarks), **own), objective, n_samples,
         entropy_of(estimator.random_state), str(estimator.dtype),
     )  # fmt: skip
-    joined = JoinedSteps(problem, replace(JOINED_GRID, n_landmarks=most, **own), units, n_threads(estimator.n_jobs))
+    joined = JoinedSteps(
+        problem, replace(JOINED_GRID, n_landmarks=most, **own), units, n_threads(estimator.n_jobs),
+        kept_within(estimator.max_memory),
+    )  # fmt: skip
     return problem, joined

@@ -27,7 +27,7 @@ from evoke.landmarks.hinge import MOST_SEPARATED, LabelledBlock, best_capacity, 
 from evoke.readouts import FittedReadout, LandmarkReadout
 from evoke.sequences.preparation import Scaling, Units
 
-__all__ = ["Found", "Rows", "fit_on_landmarks", "memory_to_fit"]
+__all__ = ["MOST_KEPT", "Found", "Rows", "fit_on_landmarks", "kept_within", "memory_to_fit"]
 
 # Rows on which machines are trained to choose networks, width and capacity, and rows by which they are judged.
 MOST_TRAINED, MOST_JUDGED = 50_000, 20_000
@@ -99,8 +99,9 @@ class Found(NamedTuple):
 
 
 def fit_on_landmarks(
-    rows: Rows, grid: LandmarkReadout, units: Units, objective: Objective, map_: Callable[..., Any] = map
-) -> Found:
+    rows: Rows, grid: LandmarkReadout, units: Units, objective: Objective, map_: Callable[..., Any] = map,
+    most_kept: int = MOST_KEPT,
+) -> Found:  # fmt: skip
     """Choose networks, width and capacity on a part of the rows, and train the machine on all of them.
 
     Parameters
@@ -114,24 +115,33 @@ def fit_on_landmarks(
         Of classes a machine on landmarks has the least squared hinge loss, of values the least squared error.
     map_ : callable
         That of a pool of threads, for instance; the bits do not depend on it.
+    most_kept : int
+        Numbers that the features of the rows by which the choice is made may be.
 
     Raises
     ------
     ValueError
         No machine could be trained.
     """
-    return _kind(grid, objective)(rows, grid, units, objective, map_).found()
+    return _kind(grid, objective)(rows, grid, units, objective, map_, most_kept).found()
 
 
-def memory_to_fit(n: int, n_features: int, grid: LandmarkReadout, objective: Objective, n_threads: int) -> int:
+def memory_to_fit(
+    n: int, n_features: int, grid: LandmarkReadout, objective: Objective, n_threads: int, most_kept: int = MOST_KEPT
+) -> int:
     """Bytes that `fit_on_landmarks` takes, about, for n rows with so many features by all networks."""
     m, kind = grid.n_landmarks, _kind(grid, objective)
-    trained, judged = kind.most_rows(grid, n_features)
+    trained, judged = kind.most_rows(grid, n_features, most_kept)
     features = min(n, trained + judged) * n_features
     kept = min(n, trained) * m if kind is _Separating else 0  # kernel values
     # features of chosen rows and copies of parts of them; sums of a block, a factor and a solution in each thread;
     # what there is of each row
     return 8 * (2 * features + kept + (4 + 4 * n_threads) * m * m + 5 * n)
+
+
+def kept_within(max_memory: int | None) -> int:
+    """Numbers that features of the rows by which machines are chosen may be: with copies, half of the memory."""
+    return MOST_KEPT if max_memory is None else max(1, min(MOST_KEPT, max_memory // (4 * 8)))
 
 
 def _kind(grid: LandmarkReadout, objective: Objective) -> type[_Fit]:
@@ -144,15 +154,17 @@ class _Fit:
     most_trained = MOST_TRAINED
 
     def __init__(
-        self, rows: Rows, grid: LandmarkReadout, units: Units, objective: Objective, map_: Callable[..., Any]
-    ):
+        self, rows: Rows, grid: LandmarkReadout, units: Units, objective: Objective, map_: Callable[..., Any],
+        most_kept: int,
+    ):  # fmt: skip
         self.rows, self.grid, self.units, self.objective, self.map_ = rows, grid, units, objective, map_
+        self.most_kept = most_kept
         self.n_outputs = rows.targets.shape[1]
 
     @classmethod
-    def most_rows(cls, grid: LandmarkReadout, n_features: int) -> tuple[int, int]:
+    def most_rows(cls, grid: LandmarkReadout, n_features: int, most_kept: int) -> tuple[int, int]:
         """How many rows at most are trained on and judged by to choose."""
-        share = min(1.0, MOST_KEPT / n_features / (cls.most_trained + MOST_JUDGED))
+        share = min(1.0, most_kept / n_features / (cls.most_trained + MOST_JUDGED))
         return max(int(share * cls.most_trained), CANDIDATES * grid.n_landmarks), max(1, int(share * MOST_JUDGED))
 
     def found(self) -> Found:
@@ -198,7 +210,7 @@ class _Fit:
         if len(train) == 0 or len(judged) == 0:  # few rows
             train, judged = counted[::2], counted[1::2]
         generator = Generator(PCG64(SeedSequence(rows.entropy, spawn_key=(_ROWS, 0))))
-        most = self.most_rows(self.grid, rows.n_networks * rows.n_columns)
+        most = self.most_rows(self.grid, rows.n_networks * rows.n_columns, self.most_kept)
         return at_random(train, most[0], generator), at_random(judged, most[1], generator)
 
     def _features(self, chosen: list[NDArray[np.int64]]) -> list[FloatArray]:

@@ -193,6 +193,10 @@ class EvokeRegressor(RegressorMixin, SequenceEstimator):
         evaluate 1 + log2(n_restarts) / 2 times as many networks as one search, at most (where `n_generations` is at
         least `n_restarts`). They share workers as islands do, with either `search`, but neither with islands nor where
         many networks are read together. ``warm_start`` continues where the last fit was.
+    max_memory : int or None, default=None
+        Bytes that `fit` may take beyond the data, by what is estimated before it begins. Where it would take more,
+        fewer threads than `n_jobs` work, and below 800 MB fewer rows choose a machine on landmarks; where that is not
+        enough, a `MemoryError` says what would be. None: what the system has.
 
     Attributes
     ----------
@@ -283,6 +287,7 @@ class EvokeRegressor(RegressorMixin, SequenceEstimator):
         n_islands=1,
         migrate_every=10,
         n_restarts=1,
+        max_memory=None,
     ):
         self.n_cells = n_cells
         self.cell = cell
@@ -324,6 +329,7 @@ class EvokeRegressor(RegressorMixin, SequenceEstimator):
         self.n_islands = n_islands
         self.migrate_every = migrate_every
         self.n_restarts = n_restarts
+        self.max_memory = max_memory
 
     # ------------------------------------------------------------------ fitting
 

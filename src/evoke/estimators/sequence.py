@@ -32,6 +32,7 @@ from evoke.estimators.fit import Fit, JoinedNetworks, LeftOutNetwork
 from evoke.estimators.fitted import SequenceModel
 from evoke.estimators.joined_sequences import ManySequences
 from evoke.estimators.joined_steps import pose
+from evoke.estimators.landmark_fit import kept_within
 from evoke.estimators.pooling import check_lengths
 from evoke.estimators.split import Data, Encode, part_of_rows, rows_after_washout
 from evoke.estimators.splitters import block_of_each, splits_of_sequences
@@ -353,8 +354,10 @@ class SequenceEstimator(BaseEvoke, auto_wrap_output_keys=None):  # type: ignore[
         grid = self._leave_one_out(JOINED_GRID)
         own = {name: getattr(grid, name) for name in ("kernel", "capacities", "relative", "scaled")}
         readout = LandmarkReadout(widths=grid.widths, n_landmarks=N_LANDMARKS, **own)
-        threads = n_threads(self.n_jobs)
-        return ManySequences(problem, readout, preparation, units, entropy_of(self.random_state), threads)
+        return ManySequences(
+            problem, readout, preparation, units, entropy_of(self.random_state), n_threads(self.n_jobs),
+            kept_within(self.max_memory),
+        )  # fmt: skip
 
     def _blocks(self, given: Given, counted: NDArray[np.int64]) -> NDArray[np.int64] | None:
         """The number of the block in which each of the sequences is left out; None where each is one by itself."""

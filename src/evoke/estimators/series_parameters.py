@@ -71,6 +71,8 @@ def check_series_parameters(settled: Any, stated: list[str], reason: str | None)
         raise refusal("scale", "be 'standard' with validation='rolling'", None)
     if settled.n_networks > N_JOINED and settled.n_networks % N_JOINED:
         raise refusal("n_networks", f"be a multiple of {N_JOINED}, as each readout reads so many", settled.n_networks)
+    if settled.max_memory is not None:
+        raise refusal("max_memory", "be None with validation='rolling', whose memory is not known", settled.max_memory)
     if stated:
         raise ParameterError(f"{stated[0]} must come with validation='half' or a number, got 'rolling'")
 
