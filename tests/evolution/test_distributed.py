@@ -174,6 +174,38 @@ def test_islands_whose_workers_die_always_leave_the_best(backend, monkeypatch):
     assert_same(model, estimator(**parameters | {"n_generations": 2}).fit(X, y))
 
 
+@pytest.mark.parametrize("backend", [cluster("dask")], indirect=True)
+def test_an_island_whose_worker_hangs_is_evolved_by_another(backend, monkeypatch, tmp_path):
+    parameters = {"n_islands": 4, "migrate_every": 2, "n_generations": 6}
+    expected = fitted(**parameters)
+    evolve_there = archipelago.evolve_there
+    hangs, released, went_on = (tmp_path / name for name in ("hangs", "released", "went_on"))
+
+    def hangs_once(digest, problem, n_generations, island):
+        if island.generation == 2:  # in the second epoch
+            try:
+                os.close(os.open(hangs, os.O_CREAT | os.O_EXCL))
+            except FileExistsError:
+                pass
+            else:
+                for _ in range(1200):  # not for ever, whatever fails
+                    if released.exists():
+                        break
+                    time.sleep(0.1)
+                else:
+                    went_on.touch()
+        return evolve_there(digest, problem, n_generations, island)
+
+    monkeypatch.setattr(archipelago, "evolve_there", hangs_once)
+    monkeypatch.setattr(workers, "PATIENCE", 0.5)
+    try:
+        with backend():
+            assert_same(fitted(**parameters), expected)
+        assert hangs.exists() and not went_on.exists()
+    finally:
+        released.touch()
+
+
 def test_runs_are_the_same_and_one_that_fails_is_listed(backend, monkeypatch):
     run_sines = waves.run_sines
 

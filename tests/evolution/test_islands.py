@@ -207,7 +207,7 @@ class Elsewhere:
         self.sent = []
 
     @contextmanager
-    def others(self, workers):
+    def others(self, workers, in_time):
         yield self
 
     def results(self, call, items):

@@ -46,7 +46,7 @@ def archipelago(
         with evaluator(n_jobs if in_threads(n_jobs) else 1, n_networks) as evaluate_all:
             yield partial(evolve, evaluate_all, problem)
     else:
-        with others(workers) as elsewhere:
+        with others(workers, in_time=True) as elsewhere:
             is_new = True
 
             def there(engines: Sequence[Engine], n_generations: int) -> Any:

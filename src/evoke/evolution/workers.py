@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager
 from functools import partial
+from time import monotonic
 from typing import Any
 
 import numpy as np
@@ -29,6 +30,9 @@ TRIES = 3
 LOST = {"BrokenExecutor", "RayActorError", "WorkerCrashedError"}
 
 PATIENCE = 10  # seconds after which it is asked whether a Dask cluster has any workers left
+
+# Times that half of the work took after which the rest is done a second time, where it is to be in time.
+LONGER = 2.0
 
 
 def in_threads(n_jobs: int | None) -> bool:
@@ -185,11 +189,13 @@ class _Joblib:
 class _Dask(AbstractContextManager["_Dask"]):
     """The cluster of joblib's Dask backend, without joblib, which waits for ever for a task whose workers died.
 
-    Dask tries again by itself, as often as its setting ``distributed.scheduler.allowed-failures`` says.
+    Dask tries again by itself, as often as its setting ``distributed.scheduler.allowed-failures`` says. If it is to be
+    `in_time`, what takes far longer than the rest is done a second time by workers that have nothing to do, and the
+    first answer counts.
     """
 
-    def __init__(self, backend: Any):
-        self.backend = backend
+    def __init__(self, backend: Any, in_time: bool = False):
+        self.backend, self.in_time = backend, in_time
 
     def __exit__(self, *error: Any) -> None:
         pass
@@ -198,30 +204,43 @@ class _Dask(AbstractContextManager["_Dask"]):
         """``call(item)`` with the number of the item, in any order."""
         import distributed
 
-        client, options = self.backend.client, self.backend.submit_kwargs
-        left = {client.submit(call, item, pure=False, **options): k for k, item in enumerate(items)}
+        client, items = self.backend.client, list(items)
+        submit = partial(client.submit, call, pure=False, **self.backend.submit_kwargs)
+        left = {submit(item): k for k, item in enumerate(items)}
+        begin, latest, may_repeat = monotonic(), 0.0, self.in_time
         try:
             # within a task of the cluster this gives its place there to others while it waits
             with self.backend.retrieval_context():
                 while left:
                     try:
                         done = distributed.wait(list(left), PATIENCE, return_when="FIRST_COMPLETED").done
+                        latest = monotonic() - begin
                     except distributed.TimeoutError:  # the work is long, or nobody does it
                         client.wait_for_workers(1, self.backend.wait_for_workers_timeout or None)
-                        continue
+                        done = set()
                     for future in done:
-                        yield left.pop(future), future.result()
+                        if (k := left.pop(future, None)) is None:  # another has done the same
+                            continue
+                        for other in [other for other, its in left.items() if its == k]:
+                            del left[other]
+                            client.cancel(other)
+                        yield k, future.result()
+                    waited = monotonic() - begin
+                    few = 2 * len(left) <= len(items)
+                    if may_repeat and few and waited > max(PATIENCE, LONGER * latest):
+                        left |= {submit(items[k]): k for k in [*left.values()]}
+                        may_repeat = False
         except (distributed.KilledWorker, distributed.CancelledError, distributed.TimeoutError) as error:
             raise _lost(type(self.backend).__name__, error) from error
         finally:
             client.cancel(list(left))
 
 
-def others(workers: int, as_they_come: bool = False) -> _Joblib | _Dask:
-    """The backend in force, which has its work done in other processes."""
+def others(workers: int, as_they_come: bool = False, in_time: bool = False) -> _Joblib | _Dask:
+    """The backend in force, which has its work done in other processes; on Dask `in_time` where that is asked for."""
     backend = get_active_backend()[0]
     dask = type(backend).__name__ == "DaskDistributedBackend"  # to import the class would be to import Dask
-    return _Dask(backend) if dask else _Joblib(backend, workers, as_they_come)
+    return _Dask(backend, in_time) if dask else _Joblib(backend, workers, as_they_come)
 
 
 def _lost(name: str, error: Exception) -> WorkerLostError:
