@@ -1,4 +1,4 @@
-"""Islands on the backends of joblib: what two workers gain, what an epoch adds, and what that says of 64 workers."""
+"""Islands on the backends of joblib: what workers gain, what an epoch adds, and what that says of many workers."""
 
 from __future__ import annotations
 
@@ -17,27 +17,29 @@ from harness.core import Problem, archipelago, shrunk
 from harness.paired import Quartiles, paired
 from harness.report import Report, Settings, Table, installed, skipped
 
-GAIN = """Strings up to N = 10, tuned preset: one island in this process beside two islands on two workers, from the
-first generation to the first migration, in paired rounds. "gain": networks a second of the two, divided by those of
-the one."""
+GAIN = """Strings up to N = 10, tuned preset: one island in this process beside k islands on k workers, from the first
+generation to the first migration, in paired rounds. "gain": networks a second of all of them, divided by those of the
+one: at most the number of cores, as 8 workers share them too."""
 
 OVERHEAD = """An epoch of one generation of k islands on two workers, whose networks read a single step, minus the same
 work in this process. "fixed" and "an island": the line a + b k through the lower quartiles, as other programs only add
 to a time. kB: what travels in an epoch for an island, there and back, and the problem, which a worker is sent once."""
 
 MODEL = """An epoch of k islands on k workers takes the work of one island and a + b k: all is sent and collected by one
-process. Efficiency: the share of the work, with the generations of the first table and the line of the second."""
+process. Efficiency: the share of the work, with the generations of the first table, or ten times as many, and the line
+of the second. It says nothing of workers that share a core."""
 
 COUNTS = (2, 4, 8, 16)
-WORKERS = (2, 8, 64)
+WORKERS = (2, 8, 64, 1000)
+MEASURED = (2, 8)
 
 
 def measure(settings: Settings) -> Report:
-    gain = Table("Two islands on two workers beside one island", notes=[GAIN])
+    gain = Table("Islands on workers of their own beside one island", notes=[GAIN])
     costs = Table("What an epoch adds", notes=[OVERHEAD])
     model = Table("Efficiency that follows, by the number of workers", notes=[MODEL])
     problem = problems.anbncn(4 if settings.quick else 10, problems.gamma_of("tuned"))
-    epochs, counts = ((2,), COUNTS[:2]) if settings.quick else ((10, 100), COUNTS)
+    epochs, counts, measured = ((2,), COUNTS[:2], MEASURED[:1]) if settings.quick else ((10, 100), COUNTS, MEASURED)
     for name, (cluster, package) in BACKENDS.items():
         if not installed(package):
             gain.notes.append(skipped(name, package))
@@ -49,12 +51,17 @@ def measure(settings: Settings) -> Report:
                 {"backend": name} | {f"{k} islands, ms": overhead[k] for k in counts}
                 | {"fixed, ms": fixed, "an island, ms": each} | traffic(problem, epochs[0])
             )  # fmt: skip
-            for every in epochs:
-                row = compare(problem, every, settings.repeats)
-                gain.rows.append({"backend": name, "migrate_every": every} | row)
-                work = row["1 island, ms"].low
-                found = {f"{k} workers": work / (work + fixed + each * k) for k in WORKERS}
-                model.rows.append({"backend": name, "migrate_every": every} | found)
+        work: dict[int, float] = {}
+        for n in measured:
+            with cluster(n), parallel_config(name, n_jobs=n):
+                for every in epochs:
+                    row = compare(problem, n, every, settings.repeats)
+                    gain.rows.append({"backend": name, "workers": n, "migrate_every": every} | row)
+                    work.setdefault(every, row["1 island, ms"].low)
+        work[10 * epochs[-1]] = 10.0 * work[epochs[-1]]
+        for every in work:
+            found = {f"{k:,} workers": work[every] / (work[every] + fixed + each * k) for k in WORKERS}
+            model.rows.append({"backend": name, "migrate_every": every} | found)
     return Report([gain, costs, model])
 
 
@@ -67,16 +74,16 @@ def islands(n: int) -> list[ESP]:
     return [ESP([length] * problems.N_CELLS, **own, random_state=seed) for seed in range(n)]
 
 
-def compare(problem: Problem, every: int, repeats: int) -> dict[str, Quartiles]:
-    two_islands = islands(2)
-    with archipelago(1, problem, two_islands[:1]) as here, archipelago(2, problem, two_islands) as there:
-        # both islands in turn are the one: their networks do not take the same time
-        calls = {"one": lambda k: here(two_islands[k % 2 :][:1], every), "two": lambda _: there(two_islands, every)}
-        times = paired(calls, 2 * repeats)
-    one, two = (1e3 * times.wall[name] for name in ("one", "two"))
+def compare(problem: Problem, n: int, every: int, repeats: int) -> dict[str, Quartiles]:
+    all_of_them = islands(n)
+    with archipelago(1, problem, all_of_them[:1]) as here, archipelago(n, problem, all_of_them) as there:
+        # all islands in turn are the one: their networks do not take the same time
+        calls = {"one": lambda k: here(all_of_them[k % n :][:1], every), "all": lambda _: there(all_of_them, every)}
+        times = paired(calls, n * -(-2 * repeats // n))
+    one, together = (1e3 * times.wall[name] for name in ("one", "all"))
     return {
-        "1 island, ms": Quartiles.of(one), "2 islands on 2 workers, ms": Quartiles.of(two),
-        "gain": Quartiles.of(2.0 * one / two),
+        "1 island, ms": Quartiles.of(one), "k islands, ms": Quartiles.of(together),
+        "gain": Quartiles.of(n * one / together),
     }  # fmt: skip
 
 

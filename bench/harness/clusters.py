@@ -1,4 +1,4 @@
-"""Local clusters of two workers for the backends of joblib."""
+"""Local clusters for the backends of joblib."""
 
 from __future__ import annotations
 
@@ -7,26 +7,26 @@ import os
 
 
 @contextlib.contextmanager
-def dask():
+def dask(n_workers: int = 2):
     from distributed import Client, LocalCluster
 
-    with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0") as cluster, Client(cluster):
+    with LocalCluster(n_workers=n_workers, threads_per_worker=1, dashboard_address=":0") as cluster, Client(cluster):
         yield
 
 
 @contextlib.contextmanager
-def ray():
+def ray(n_workers: int = 2):
     os.environ.update(RAY_USAGE_STATS_ENABLED="0", RAY_AUTH_MODE="disabled")
     import ray
     from ray.util.joblib import register_ray
 
-    ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False, configure_logging=False)
+    ray.init(num_cpus=n_workers, include_dashboard=False, log_to_driver=False, configure_logging=False)
     register_ray()
     yield
     ray.shutdown()
 
 
-# For each backend the cluster that it needs, and the package.
+# For each backend the cluster that it needs, of two workers or as many as it is given, and the package.
 BACKENDS = {
     "threading": (contextlib.nullcontext, "joblib"),
     "loky": (contextlib.nullcontext, "joblib"),
