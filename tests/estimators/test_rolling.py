@@ -319,7 +319,7 @@ def test_max_seconds_leaves_out_transformations():
 def test_max_seconds_are_heeded_within_a_transformation(monkeypatch):
     moments = itertools.count()
     clock = SimpleNamespace(monotonic=lambda: next(moments))
-    for module in ("candidates", "model"):
+    for module in ("reader", "model"):
         monkeypatch.setattr(f"evoke.forecasting.{module}.time", clock)
     assert len(small(max_seconds=1e9).fit(WAVE).fitted_.candidates) == 2
     whole = next(moments)

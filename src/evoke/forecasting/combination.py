@@ -14,6 +14,7 @@ __all__ = ["Combination"]
 
 _SHARPNESS = 8  # weight of a candidate: (least error / its error) ** sharpness
 _WINDOW = 0.25  # errors count at a step that are this share of the judged steps before or after it
+_LEAST_SHARE = 1e-3  # of what is used at all, at its best step
 _TINY = 1e-300
 
 
@@ -69,6 +70,17 @@ class Combination:
         least = np.stack([e.min(axis=0) for e in errors])
         weights = ((least.min(axis=0) + _TINY) / (least + _TINY)) ** _SHARPNESS
         return weights / weights.sum(axis=0), best
+
+    def used(self, n_candidates: int) -> list[NDArray[np.intp]]:
+        """The capacities of each that have a part in the forecasts; some of one of the first candidates in any case."""
+        weights, best = self.weights(self.n_judged)
+        share = weights.max(axis=(1, 2))
+        needed = share >= _LEAST_SHARE
+        needed[n_candidates:] = True
+        if n_candidates:
+            needed[int(share[:n_candidates].argmax())] = True
+        return [np.unique(b[w >= min(_LEAST_SHARE, s)]) if n else b[:0, 0]
+                for n, b, w, s in zip(needed, best, weights, share, strict=True)]  # fmt: skip
 
     def combine(self, paths: list[FloatArray], reach: Reach) -> tuple[FloatArray, FloatArray]:
         """The mean (n_steps, n_outputs) of one run (n_capacities, n_steps, n_outputs) of each candidate.

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from itertools import pairwise
+from functools import partial
+from itertools import pairwise, product
 from typing import Any
 
 import numpy as np
@@ -15,19 +16,25 @@ from numpy.typing import NDArray
 from evoke._core import lstm
 from evoke._core.lstm import Network
 from evoke._validation.arrays import FloatArray
-from evoke._validation.parameters import INT32_MAX, check_choice, check_integer
+from evoke._validation.parameters import check_choice, check_integer
 from evoke._validation.warn import warn
-from evoke.forecasting.candidates import CAPACITIES, NetworkCandidate, OutOfTime, Reader, naive_paths
+from evoke.forecasting.candidates import NetworkCandidate, Readouts
 from evoke.forecasting.combination import Combination
+from evoke.forecasting.files import candidate_from, candidate_state, check_candidate, check_lags
 from evoke.forecasting.intervals import Intervals
+from evoke.forecasting.machines import LandmarkReadouts
+from evoke.forecasting.naive import naive_paths
 from evoke.forecasting.origins import Origins, least_known, mean_change
+from evoke.forecasting.parts import Part
 from evoke.forecasting.reach import Reach
+from evoke.forecasting.reader import OutOfTime, Reader
+from evoke.forecasting.ridge import RidgeReadouts
 from evoke.forecasting.settings import RollingSettings
 from evoke.memories import Memories
 from evoke.persistence.checks import check_feature_names, check_flags, check_values
 from evoke.sequences.containers import Sequences
 from evoke.sequences.features import Features
-from evoke.sequences.preparation import Preparation, Units
+from evoke.sequences.preparation import Preparation
 from evoke.sequences.reading import ReadsSeries
 from evoke.sequences.series import Series
 from evoke.sequences.transformation import Transformation
@@ -37,6 +44,7 @@ __all__ = ["N_JOINED", "RollingModel"]
 N_JOINED = 4  # networks that give their activations to one readout
 _GATE_BIAS = (0.0, 0.0, 0.0)  # each network has a constant input
 _MOST_NUMBERS = 2**28  # in the networks: 2 GiB
+_SHORT = 100.0  # the longest memory of those that machines on landmarks read: what drifts is new to such a machine
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -93,21 +101,24 @@ class RollingModel(ReadsSeries):
         origins = Origins.of(given.lengths.tolist(), season)
         scale = origins.scale(values, season)  # as if all errors were in the last series
         truth = scale * origins.truth(values)
+        settings = settings.settled(len(scaled))
         reader = _draw(settings, given.rows.shape[1], prepared.shape[1], max(origins.lengths))
 
         candidates, paths = [], []
-        for transformation in settings.transformations(given.rows):
+        for transformation, kind in product(settings.transformations(given.rows), settings.readouts):
             if origins.least_before(transformation.start) < least_known(season):
                 continue
+            train, read_by = _trainer(kind, settings, reader)
             try:  # the first one is fitted in any case
-                found = NetworkCandidate.fit(reader, transformation, parts, origins, until if candidates else np.inf)
+                candidate, runs = NetworkCandidate.fit(
+                    read_by, transformation, parts, origins, train, until if candidates else np.inf
+                )
             except OutOfTime:
                 break
-            candidate, runs = found
             candidates.append(candidate)
             paths.append(scale * runs)
             if settings.verbose:
-                _report(transformation, paths[-1], truth)
+                _report(transformation, kind, paths[-1], truth)
             if time.monotonic() >= until:
                 break
         if not candidates:
@@ -121,8 +132,14 @@ class RollingModel(ReadsSeries):
             for i in origins.judged
         ]
         paths += [scale * np.concatenate(of_one_method, axis=1) for of_one_method in zip(*naive, strict=True)]
-        low, high = origins.bounds(values)
-        combination = Combination.of(paths, truth, scale * low, scale * high)
+        low, high = (scale * bound for bound in origins.bounds(values))
+        combination = Combination.of(paths, truth, low, high)
+        if settings.has_machines:  # a step of theirs takes long, and so does their training on all rows
+            kept = combination.used(len(candidates))
+            paths = [path[k] for path, k in zip(paths, kept, strict=True) if len(k)]
+            candidates = [one.only(k) for one, k in zip(candidates, kept, strict=False) if len(k)]
+            combination = Combination.of(paths, truth, low, high)
+        candidates = [one.of_all(reader.first(one.readouts.n_readouts), parts, origins) for one in candidates]
         errors = combination.left_out(paths, truth, origins.far) - truth
         errors *= origins.liveliness(values, season)
         return cls(
@@ -153,6 +170,10 @@ class RollingModel(ReadsSeries):
         starts = [candidate.transformation.start + self.reader.n_before for candidate in self.candidates]
         return max(self.season, *starts, 1)
 
+    def _reader_of(self, candidate: NetworkCandidate) -> Reader:
+        """The networks that a candidate reads."""
+        return self.reader.first(candidate.readouts.n_readouts)
+
     def _candidates_for(self, y: FloatArray) -> Iterator[NetworkCandidate | None]:
         """The candidates, in the units of y where several series were learned; None: y is too short."""
         for candidate in self.candidates:
@@ -175,10 +196,11 @@ class RollingModel(ReadsSeries):
             y, inputs = np.ldexp(known, -self.exponent), ahead
         if n_steps == 0:
             return np.empty((0, self.n_outputs)), np.empty((0, self.n_outputs))
-        nothing = np.full((len(CAPACITIES), n_steps, self.n_outputs), np.nan)
         paths = [
-            nothing if candidate is None else candidate.paths(self.reader, y, inputs, n_steps)
-            for candidate in self._candidates_for(y)
+            np.full((candidate.readouts.n_capacities, n_steps, self.n_outputs), np.nan)
+            if here is None
+            else here.paths(self._reader_of(here), y, inputs, n_steps)
+            for candidate, here in zip(self.candidates, self._candidates_for(y), strict=True)
         ]
         naive = naive_paths(y, [len(y)], self.season, n_steps, seasonal=self.season > 1)
         reach = Reach.of([y, self.end[0]] if self.n_series == 1 else [y], self.season, n_steps)
@@ -205,7 +227,7 @@ class RollingModel(ReadsSeries):
     def _one_step(self, y: FloatArray, inputs: FloatArray) -> FloatArray:
         weights, best = self.combination.weights(1)
         said = [
-            np.full_like(y, np.nan) if candidate is None else candidate.one_step(self.reader, y, inputs, best[k][0])
+            np.full_like(y, np.nan) if candidate is None else candidate.one_step(self._reader_of(candidate), y, inputs, best[k][0])
             for k, candidate in enumerate(self._candidates_for(y))
         ]
         start = (y if self.n_series > 1 else self.end[0]).mean(axis=0)  # nothing is known before the first step
@@ -232,9 +254,9 @@ class RollingModel(ReadsSeries):
             candidate = list(self._candidates_for(rows[a:b]))[k]
             if candidate is None:
                 raise ValueError(f"series {i} of y is too short, or not positive, for the transformation of the model")
-            features = candidate.follow(self.reader, rows[a:b], inputs[a:b]).features
-            n = self.reader.n_joined * self.network.n_cells
-            found.append(features[:, :, :n].transpose(1, 0, 2).reshape(b - a, -1))
+            for _, features in candidate.follow(self.reader, rows[a:b], inputs[a:b]).blocks():
+                phi = features[:, :, : self.reader.n_activations]
+                found.append(phi.transpose(1, 0, 2).reshape(phi.shape[1], -1))
         return np.concatenate(found)
 
     # ------------------------------------------------------------------ files
@@ -250,11 +272,7 @@ class RollingModel(ReadsSeries):
                 "season": self.season, "n_series": self.n_series, "exponent": self.exponent,
                 "input_mean": self.preparation.mean, "input_inverse": self.preparation.inverse,
                 "n_joined": self.reader.n_joined, "lags": self.reader.lags, "readout_lags": self.reader.readout_lags,
-                "candidates": [
-                    {"log": c.transformation.log, "lags": c.transformation.lags, "mean": c.units.mean,
-                     "deviation": c.units.deviation, **{name: getattr(c, name) for name in _ARRAYS}}
-                    for c in self.candidates
-                ],
+                "candidates": [candidate_state(candidate) for candidate in self.candidates],
                 "errors": list(self.combination.errors), "sound": list(self.combination.sound),
                 "growth": self.intervals.growth, "ratios": self.intervals.ratios,
                 "n_independent": self.intervals.n_independent,
@@ -278,12 +296,6 @@ class RollingModel(ReadsSeries):
         check_integer("n_outputs_", state["n_outputs_"], 1)
         if len(own["exponent"]) != state["n_outputs_"]:
             raise ValueError(f"the series does not have n_outputs_={state['n_outputs_']!r} outputs")
-        candidates = [
-            NetworkCandidate(
-                Transformation(c["log"], c["lags"]), Units(c["mean"], c["deviation"]), *(c[name] for name in _ARRAYS)
-            )
-            for c in own["candidates"]
-        ]
         features = Features(
             estimator, check_integer("n_features_in_", state["n_features_in_"], 0), state.get("feature_names_in_")
         )
@@ -293,7 +305,8 @@ class RollingModel(ReadsSeries):
             "features": features, "flat": state["_flat"], "index": state.get("_index"), "season": own["season"],
             "n_series": own["n_series"], "exponent": own["exponent"],
             "preparation": Preparation((), own["input_mean"], own["input_inverse"]), "reader": reader,
-            "candidates": tuple(candidates), "combination": Combination(own["errors"], own["sound"]),
+            "candidates": tuple(candidate_from(c, reader) for c in own["candidates"]),
+            "combination": Combination(own["errors"], own["sound"]),
             "intervals": Intervals(own["growth"], own["ratios"], own["n_independent"]),
             "end": (own["y"], own["external"]),
         }  # fmt: skip
@@ -313,7 +326,7 @@ class RollingModel(ReadsSeries):
             check_integer(name, getattr(self, name), least)
         reader, genome = self.reader, self.network.genome
         for lags in (reader.lags, reader.readout_lags):
-            _check_lags(lags)
+            check_lags(lags)
         n_networks, n_cells, _ = genome.shape
         n_inputs = len(reader.lags) * q + n_external + 1
         check_values("genome_", genome, (n_networks, n_cells, 4 * (n_inputs + n_cells)))
@@ -325,20 +338,10 @@ class RollingModel(ReadsSeries):
         check_values("input_inverse", self.preparation.inverse, (n_external,))
         check_values("y", self.end[0], (None, q))
         check_values("external", self.end[1], (len(self.end[0]), n_external + 1))
-        m, c = reader.n_readouts, len(CAPACITIES)
-        p = reader.n_joined * n_cells + len(reader.readout_lags) * q + n_external
-        shapes = {
-            "centre": (m, p), "inverse": (m, p), "coef": (m, c, p, q), "intercept": (m, c, q), "low": (q,), "high": (q,)
-        }  # fmt: skip
         for candidate in self.candidates:
-            check_flags(log=candidate.transformation.log)
-            _check_lags(candidate.transformation.lags)
-            for name, shape in shapes.items():
-                check_values(name, getattr(candidate, name), shape)
-            check_values("mean", candidate.units.mean, (q,))
-            check_values("deviation", candidate.units.deviation, (q,))
+            check_candidate(candidate, reader, q, n_external)
         errors, sound, judged = self.combination.errors, self.combination.sound, len(self.intervals.growth)
-        n_capacities = [c] * len(self.candidates) + [1] * (3 if self.season > 1 else 2)
+        n_capacities = [one.readouts.n_capacities for one in self.candidates] + [1] * (3 if self.season > 1 else 2)
         if not len(errors) == len(sound) == len(n_capacities):
             raise ValueError("the errors are not those of the candidates")
         for e, s, n in zip(errors, sound, n_capacities, strict=True):
@@ -355,15 +358,7 @@ class RollingModel(ReadsSeries):
         self.check_index()
 
 
-_ARRAYS = ("centre", "inverse", "coef", "intercept", "low", "high")
 _MOST_EXPONENT = 1100
-
-
-def _check_lags(lags: Any) -> None:
-    if not isinstance(lags, tuple):
-        raise ValueError("lags must be a tuple")
-    for lag in lags:
-        check_integer("lags", lag, 1, INT32_MAX)
 
 
 def _draw(settings: RollingSettings, n_outputs: int, n_external: int, n_steps: int) -> Reader:
@@ -373,20 +368,35 @@ def _draw(settings: RollingSettings, n_outputs: int, n_external: int, n_steps: i
     shape = (settings.n_networks * settings.n_cells, 4 * (n_inputs + settings.n_cells))
     if shape[0] * shape[1] > _MOST_NUMBERS:
         raise ValueError(f"n_cells={settings.n_cells} makes networks of more than {_MOST_NUMBERS} numbers in all")
-    draw = Memories(n_inputs, settings.weight_range, float(n_steps))
-    genome = draw(np.random.default_rng(settings.entropy), shape).reshape(settings.n_networks, settings.n_cells, -1)
-    network = Network(genome, settings.cell, _GATE_BIAS)
-    return Reader(network, min(N_JOINED, settings.n_networks), lags, readout_lags)
+    joined = min(N_JOINED, settings.n_networks)
+    generator = np.random.default_rng(settings.entropy)
+    genome = Memories(n_inputs, settings.weight_range, float(n_steps))(generator, shape)
+    if settings.has_machines:
+        n = min(joined * settings.n_machines, settings.n_networks) * settings.n_cells
+        genome[:n] = Memories(n_inputs, settings.weight_range, _SHORT)(generator, (n, shape[1]))
+    network = Network(genome.reshape(settings.n_networks, settings.n_cells, -1), settings.cell, _GATE_BIAS)
+    return Reader(network, joined, lags, readout_lags)
+
+
+def _trainer(
+    kind: str, settings: RollingSettings, reader: Reader
+) -> tuple[Callable[[list[Part], float], Readouts], Reader]:
+    """What trains readouts of a kind, and the networks that they read."""
+    if kind == "ridge":
+        return RidgeReadouts.fit, reader
+    fit = partial(LandmarkReadouts.fit, n_landmarks=settings.n_landmarks, last=reader.n_activations)
+    return fit, reader.first(min(settings.n_machines, reader.n_readouts))
 
 
 def _external(rows: FloatArray) -> Sequences:
     return Sequences(rows, np.array([0, len(rows)]), "2d")
 
 
-def _report(transformation: Transformation, paths: FloatArray, truth: FloatArray) -> None:
+def _report(transformation: Transformation, readouts: str, paths: FloatArray, truth: FloatArray) -> None:
     error = np.abs(paths - truth).mean(axis=(1, 2, 3)).min()
     relative = error / max(np.abs(np.diff(truth, axis=1)).mean() if truth.shape[1] > 1 else 1.0, 1e-300)
     kind = "logarithm" if transformation.log else "values"
     print(
-        f"{kind}, differences {transformation.lags}: mean error of free runs {relative:.4g} mean steps", file=sys.stderr
+        f"{kind}, differences {transformation.lags}, {readouts}: mean error of free runs {relative:.4g} mean steps",
+        file=sys.stderr,
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -11,6 +11,9 @@ from evoke._validation.arrays import FloatArray
 from evoke.sequences.transformation import Transformation
 
 __all__ = ["RollingSettings"]
+
+# Steps in all from which machines on landmarks are tried too, and the last values that they read.
+MANY_ROWS, _MANY_LAGS = 10_000, 24
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -27,6 +30,24 @@ class RollingSettings:
     entropy: int
     max_seconds: float | None
     verbose: bool
+    readouts: tuple[str, ...] = ()
+    n_landmarks: int = 512
+
+    def settled(self, n_rows: int) -> RollingSettings:
+        """With the kinds of readouts that go with so many steps in all, where none is asked for."""
+        if self.readouts:
+            return self
+        return replace(self, readouts=("ridge", "landmarks") if n_rows >= MANY_ROWS else ("ridge",))
+
+    @property
+    def has_machines(self) -> bool:
+        """Whether machines on landmarks read networks."""
+        return "landmarks" in self.readouts
+
+    @property
+    def n_machines(self) -> int:
+        """Readouts whose networks are read by machines on landmarks too, or by these alone."""
+        return 1 if "ridge" in self.readouts else self.n_networks
 
     def transformations(self, y: FloatArray) -> list[Transformation]:
         """Those that are tried for series with these values."""
@@ -54,4 +75,6 @@ class RollingSettings:
     def lags(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
         """Own values that the networks read, and that the readouts read."""
         m = self.n_season
+        if self.has_machines:
+            return (1, m) if m > 1 else (1,), tuple(sorted({*range(1, _MANY_LAGS + 1), m, m + 1}))
         return ((1, m), (1, 2, 3, m, m + 1)) if m > 1 else ((1,), (1, 2, 3, 4, 5, 6, 7, 8))

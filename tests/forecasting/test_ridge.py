@@ -1,9 +1,10 @@
-"""Readouts before each origin."""
+"""Ridge readouts before each origin."""
 
 import numpy as np
 import pytest
 
-from evoke.forecasting.candidates import CAPACITIES, OutOfTime, ridge_path
+from evoke.forecasting.reader import OutOfTime
+from evoke.forecasting.ridge import CAPACITIES, ridge_path
 
 rng = np.random.default_rng(0)
 
@@ -16,10 +17,22 @@ def ridge(F, v, C):
     return coef, mean - centre @ coef
 
 
-def test_ridge_of_all_other_parts_and_of_the_first_rows():
+class Rows:
+    """Features and targets, some rows at a time."""
+
+    def __init__(self, F, v, size=None):
+        self.F, self.v, self.size = F, v, size or max(1, len(v))
+
+    def blocks(self, _until):
+        for k in range(0, len(self.v), self.size):
+            yield self.F[:, k : k + self.size], self.v[k : k + self.size]
+
+
+@pytest.mark.parametrize("size", [None, 1, 8])
+def test_ridge_of_all_other_parts_and_of_the_first_rows(size):
     sizes, ends = [30, 0, 25, 40], [[10, 20], [], [], [7, 33]]
     parts = [(rng.normal(size=(2, n, 5)), rng.normal(size=(n, 3))) for n in sizes]
-    coef, intercept = ridge_path(parts, ends)
+    coef, intercept = ridge_path([Rows(*part, size) for part in parts], ends)
     assert coef.shape == (2, 5, len(CAPACITIES), 5, 3) and intercept.shape == (2, 5, len(CAPACITIES), 3)
     learned = [(k, end) for k, stops in enumerate(ends) for end in stops]
     for j, (own, end) in enumerate([*learned, (3, 40)]):
@@ -39,7 +52,7 @@ def test_many_features_cost_no_more_than_the_rows(monkeypatch):
     decompose = np.linalg.svd
     monkeypatch.setattr(np.linalg, "svd", lambda X, **how: sizes.append(X.shape) or decompose(X, **how))
     F, v = rng.normal(size=(2, 30, 200)), rng.normal(size=(30, 1))
-    coef, intercept = ridge_path([(F, v)], [[1, 2, 12, 25]])
+    coef, intercept = ridge_path([Rows(F, v)], [[1, 2, 12, 25]])
     assert max(shape[0] for shape in sizes) == 29 and {len(shape) for shape in sizes} == {2} and len(sizes) == 10
     for j, end in enumerate([2, 12, 25, 30], 1):
         for c, C in enumerate(CAPACITIES[:6]):
@@ -51,6 +64,6 @@ def test_many_features_cost_no_more_than_the_rows(monkeypatch):
 
 
 def test_time_that_is_up_is_heeded():
-    parts = [(rng.normal(size=(1, 9, 3)), rng.normal(size=(9, 1)))]
+    parts = [Rows(rng.normal(size=(1, 9, 3)), rng.normal(size=(9, 1)))]
     with pytest.raises(OutOfTime):
         ridge_path(parts, [[4]], until=0.0)
