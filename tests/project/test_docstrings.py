@@ -98,7 +98,7 @@ FAMILIES = {
 OWN = {
     "estimators": {"C", "objective", "readout", "scale", "washout", "validation", "genome_", "n_features_in_",
                    "n_outputs_", "X", "y", "X_val", "y_val", "sample_weight", "refit", "max_seconds",
-                   "n_networks"},
+                   "n_networks", "n_landmarks"},
     "machines": {"C", "tol", "max_iter", "support_", "support_vectors_", "n_support_", "dual_coef_", "intercept_",
                  "coef_", "n_iter_", "dual_gap_", "y"},
 }  # fmt: skip

@@ -133,7 +133,7 @@ OF_ANOTHER_KIND = {
     },
     **{(who, name): "or auto" for who in ("LandmarkLSSVC", "LandmarkLSSVR", "LandmarkSVC") for name in ("gamma", "C")},
     **dict.fromkeys([("EvokeForecaster", "gamma"), ("EvokeForecaster", "C")], "auto and evolve too"),
-    ("EvokeForecaster", "n_networks"): "of rolling origins",
+    **dict.fromkeys([("EvokeForecaster", "n_networks"), ("EvokeForecaster", "n_landmarks")], "of rolling origins"),
     ("EvokeForecaster", "validation"): "of series, whose steps are not shuffled",
 }
 

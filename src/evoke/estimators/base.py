@@ -47,7 +47,7 @@ from evoke.evolution.run import evolve
 from evoke.evolution.sampling import PosedProblem, SampledProblem
 from evoke.evolution.workers import n_threads
 from evoke.persistence.model import Persistent
-from evoke.readouts import READOUTS_OF_STEPS, LSSVMReadout, PinvReadout, Readout, SVMReadout
+from evoke.readouts import READOUTS, READOUTS_OF_STEPS, LSSVMReadout, PinvReadout, Readout, SVMReadout
 from evoke.sequences.containers import Sequences
 from evoke.sequences.features import as_frames
 from evoke.sequences.prefixes import Segments
@@ -207,7 +207,7 @@ class BaseEvoke(
         check_choice("cell", self.cell, lstm.CELLS)
         check_choice("credit", self.credit, ("best", "mean"))
         check_choice("objective", self.objective, loss.OBJECTIVES)
-        check_choice("readout", self.readout, self._readouts if not rolling else (*READOUTS_OF_STEPS, "ridge"))
+        check_choice("readout", self.readout, self._readouts if not rolling else ("auto", *READOUTS))
         check_choice("kernel", self.kernel, kernel.KERNELS)
         for name in self._evolved_parameters():
             if self.readout == "pinv" or (name == "gamma" and self.kernel == "linear"):

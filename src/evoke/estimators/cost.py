@@ -22,7 +22,7 @@ from evoke.evolution.problem import PooledProblem, Problem, SplitProblem, StepsP
 from evoke.evolution.restarts import networks_to
 from evoke.evolution.sampling import DOUBLINGS, SampledProblem
 
-__all__ = ["Cost", "cost_of", "threads_within"]
+__all__ = ["Cost", "check_available", "cost_of", "threads_within"]
 
 _DOUBLE = 8  # bytes
 
@@ -44,7 +44,7 @@ class Cost:
         Bytes beyond the data, about.
     seconds : float
         For the evolution, from the time that a few networks took; NaN where these were not tried as the memory will not
-        do. The readout at the end comes on top.
+        do, and where none evolves. The readout at the end comes on top.
     """
 
     n_networks: int
@@ -147,17 +147,38 @@ def threads_within(max_memory: int | None, fit: Fit, n_threads: int, remedies: s
     MemoryError
         There is not enough for one.
     """
-    there = available()
-    limited = max_memory is not None and max_memory <= there
-    most = float(max_memory) if limited and max_memory is not None else there
+    most, least = _within(max_memory)
     for n in range(n_threads, 0, -1):
         memory = cost_of(fit, n, timed=False).memory
         if memory <= most:
             return n
-    least = f"max_memory is {in_bytes(int(most))}" if limited else f"{in_bytes(int(most))} are available"
-    raise MemoryError(
-        f"this fit to {n_steps(fit.run.problem):,} steps will take about {in_bytes(memory)} of memory, and {least}; "
-        f"{remedies}"
+    raise _too_much(memory, n_steps(fit.run.problem), least, remedies)
+
+
+def check_available(max_memory: int | None, memory: int, n_steps: int, remedies: str) -> None:
+    """That there is the memory that a fit to so many steps will take.
+
+    Raises
+    ------
+    MemoryError
+        There is not.
+    """
+    most, least = _within(max_memory)
+    if memory > most:
+        raise _too_much(memory, n_steps, least, remedies)
+
+
+def _within(max_memory: int | None) -> tuple[float, str]:
+    """Bytes that a fit may take, and in words why no more."""
+    there = available()
+    if max_memory is not None and max_memory <= there:
+        return float(max_memory), f"max_memory is {in_bytes(max_memory)}"
+    return there, f"{in_bytes(int(min(there, 2.0**62)))} are available"
+
+
+def _too_much(memory: int, n_steps: int, least: str, remedies: str) -> MemoryError:
+    return MemoryError(
+        f"this fit to {n_steps:,} steps will take about {in_bytes(memory)} of memory, and {least}; {remedies}"
     )
 
 

@@ -11,15 +11,19 @@ import numpy as np
 from evoke._core import lstm
 from evoke._validation.arrays import FloatArray
 from evoke._validation.parameters import is_text
-from evoke.engine import entropy_of
 from evoke.estimators.base import Way
+from evoke.estimators.cost import Cost, check_available, cost_of
+from evoke.estimators.fit import Fit
 from evoke.estimators.series import SeriesEstimator
 from evoke.estimators.series_model import SeriesModel
-from evoke.estimators.series_parameters import check_series_parameters, of_evolution
+from evoke.estimators.series_parameters import check_series_parameters, of_evolution, rolling_settings
 from evoke.estimators.split import Data, check_with_y_val, divide, held_out_series
 from evoke.estimators.targets import with_weights
 from evoke.evolution.problem import FreeRun
+from evoke.evolution.workers import n_threads
+from evoke.forecasting.memory import memory_of
 from evoke.forecasting.model import RollingModel
+from evoke.forecasting.reader import N_JOINED
 from evoke.forecasting.settings import RollingSettings
 from evoke.persistence.model import savable
 from evoke.sequences.containers import Targets
@@ -39,7 +43,10 @@ class EvokeForecaster(SeriesEstimator):
     is done for the series as it is, for its differences and seasonal differences, and where all values are positive for
     the logarithm of each. The forecast is the mean of these forecasts and those of naive methods (last value, mean,
     last season), weighted at each step by the eighth power of the inverse error [2]_. The unit of the series plays no
-    part. There are no generations, so callbacks are not called; `verbose` prints a line per transformation.
+    part. There are no generations, so callbacks are not called; `verbose` prints a line per transformation and kind of
+    readout. From 10,000 steps on machines on landmarks [3]_ are tried too, which read four networks with short memories
+    beside the last 24 values and say by how much the next value differs from the last one. Series are read a block of
+    steps at a time, in memory that hardly depends on their length.
 
     With ``validation="half"`` one network is evolved by Enforced SubPopulations instead (paper, section 3.2). The
     inputs of step t are ``[X(t) | feedback_scale * y(t - 1)]`` with y(-1) = 0, the target is y(t): the paper's
@@ -83,10 +90,11 @@ class EvokeForecaster(SeriesEstimator):
     objective : {"squared", "hinge", "count"}, default="squared"
         Error of a prediction: its square, its absolute value beyond `epsilon`, or whether it is off by more than
         `epsilon`; summed over outputs and steps.
-    readout : {"ridge", "svm", "lssvm", "pinv"} or "auto", default="auto"
-        Linear weights by ridge regression, which goes with rolling origins; support vector regression, least-squares
-        support vector machines, or linear weights by the pseudoinverse, one for each output.
-        "auto": "ridge" with rolling origins, else "lssvm".
+    readout : {"ridge", "landmarks", "svm", "lssvm", "pinv"} or "auto", default="auto"
+        Linear weights by ridge regression, or least-squares machines on few points, which go with rolling origins;
+        support vector regression, least-squares support vector machines, or linear weights by the pseudoinverse, one
+        for each output, which go with one evolved network.
+        "auto": with rolling origins "ridge", and from 10,000 steps on both "ridge" and "landmarks"; else "lssvm".
     kernel : {"rbf", "linear", "poly"}, default="rbf"
     gamma : float or "evolve" or "auto", default="auto"
         Kernel width, ``exp(-gamma * |x - y|**2)``. The paper's "standard deviation 2.0" means 1/4 in its SVM software.
@@ -142,7 +150,8 @@ class EvokeForecaster(SeriesEstimator):
         Whether the logarithm is learned; it is undone in the forecast. "auto": without it, and where all values are
         above 0 with it too, weighted by their errors.
     n_networks : int or "auto", default="auto"
-        Random networks, a multiple of 4: each readout reads 4 of them. "auto": 40 with rolling origins, else 1.
+        Random networks, a multiple of 4: each readout reads 4 of them; where ridge readouts read all of them, machines
+        on landmarks read the first 4. "auto": 40 with rolling origins, 4 of them with ``readout="landmarks"``; else 1.
     scale : "standard", None or "auto", default="auto"
         "standard": series, external inputs and features have a mean of 0 and a deviation of 1 inside. "auto": that,
         with rolling origins; else None.
@@ -176,6 +185,9 @@ class EvokeForecaster(SeriesEstimator):
         Bytes that `fit` may take beyond the data, by what is estimated before it begins. Where it would take more,
         fewer threads than `n_jobs` work, and below 800 MB fewer rows choose a machine on landmarks; where that is not
         enough, a `MemoryError` says what would be. None: what the system has.
+    n_landmarks : int or "auto", default="auto"
+        Points on which machines on landmarks stand, with rolling origins. Time grows with their square, and memory.
+        "auto": 512.
 
     Attributes
     ----------
@@ -204,6 +216,8 @@ class EvokeForecaster(SeriesEstimator):
        of Forecasting 16 (2000), 437-450.
     .. [2] S. Makridakis and R. L. Winkler, "Averages of forecasts: some empirical results", Management Science 29
        (1983), 987-996.
+    .. [3] A. J. Smola and B. Schoelkopf, "Sparse greedy matrix approximation for machine learning", ICML (2000),
+       911-918.
 
     Examples
     --------
@@ -217,10 +231,12 @@ class EvokeForecaster(SeriesEstimator):
 
     _auto = MappingProxyType({
         "n_cells": (10, 8), "cell": ("evolino", "lstm"), "weight_range": (0.5, 1.0), "n_generations": (50, 50),
-        "subpopulation_size": (40, 40), "n_trials": (5, 5), "readout": ("lssvm", "ridge"), "gamma": (0.25, 0.25),
+        "subpopulation_size": (40, 40), "n_trials": (5, 5), "readout": ("lssvm", "auto"), "gamma": (0.25, 0.25),
         "C": (1e8, 1e8), "validation": ("half", "rolling"), "n_networks": (1, 40), "scale": (None, "standard"),
+        "n_landmarks": (None, 512),
     })  # fmt: skip
     _rolls = True
+    _remedies = "use fewer steps, readout='pinv', or validation='rolling', which reads a block of steps at a time"
     _fitted = SeriesEstimator._fitted | {"_rolling"}
 
     def __init__(
@@ -265,6 +281,7 @@ class EvokeForecaster(SeriesEstimator):
         migrate_every=10,
         n_restarts=1,
         max_memory=None,
+        n_landmarks="auto",
     ):
         self.n_cells = n_cells
         self.cell = cell
@@ -306,6 +323,7 @@ class EvokeForecaster(SeriesEstimator):
         self.migrate_every = migrate_every
         self.n_restarts = n_restarts
         self.max_memory = max_memory
+        self.n_landmarks = n_landmarks
 
     # ------------------------------------------------------------------ fitting
 
@@ -338,6 +356,8 @@ class EvokeForecaster(SeriesEstimator):
             A parameter out of range, a series no longer than the washout, data that are not finite, lengths of X and y
             that differ; an index that falls or repeats, or differs between X and y; weights that are negative, or zero
             for all that is trained on or held out.
+        MemoryError
+            The fit would take more memory than there is.
         KeyboardInterrupt
             On Ctrl-C. The best network so far is kept: the estimator is fitted if a generation was completed. With
             rolling origins it stays as it was.
@@ -350,15 +370,47 @@ class EvokeForecaster(SeriesEstimator):
         """
         settled = self._settled_for(self._reason_to_evolve(y_val, sample_weight))
         with self._fitting(settled):
-            if is_text(settled.validation, "rolling"):
-                for name, value in (("y_val", y_val), ("sample_weight", sample_weight)):
-                    if value is not None:
-                        raise ValueError(f"validation='rolling' judges free runs over y; {name} has no part")
-                check_with_y_val(y_val, X_val, sample_weight_val)
-                settled._roll(y, X)
+            if settled._rolls_for(y_val, X_val, sample_weight, sample_weight_val):
+                settled._roll(*settled._read(y, X))
             else:
                 settled._evolve_one(y, X, y_val, X_val, sample_weight, sample_weight_val)
         return self
+
+    def estimate_cost(self, y, X=None, y_val=None, X_val=None, sample_weight=None, sample_weight_val=None) -> Cost:
+        """What a `fit` of these data will take, before it begins.
+
+        Parameters
+        ----------
+        y, X, y_val, X_val, sample_weight, sample_weight_val
+            As in `fit`.
+
+        Returns
+        -------
+        Cost
+            Networks, bytes, and seconds, for which a few networks are evaluated; NaN with rolling origins, where none
+            evolves.
+
+        Raises
+        ------
+        ValueError
+            As by `fit`.
+        """
+        settled = self._settled_for(self._reason_to_evolve(y_val, sample_weight))
+        if settled._rolls_for(y_val, X_val, sample_weight, sample_weight_val):
+            series, external, _ = settled._read(y, X)
+            return settled._cost_to_roll(rolling_settings(settled), series, external)
+        fit = settled._pose_one(y, X, y_val, X_val, sample_weight, sample_weight_val)
+        return cost_of(fit, n_threads(self.n_jobs))
+
+    def _rolls_for(self, y_val, X_val, sample_weight, sample_weight_val) -> bool:
+        """Whether free runs from rolling origins are judged, for which there must be no other data than y and X."""
+        if not is_text(self.validation, "rolling"):
+            return False
+        for name, value in (("y_val", y_val), ("sample_weight", sample_weight)):
+            if value is not None:
+                raise ValueError(f"validation='rolling' judges free runs over y; {name} has no part")
+        check_with_y_val(y_val, X_val, sample_weight_val)
+        return True
 
     def _read(self, y, X) -> tuple[Series, FloatArray, Features]:
         series = as_series(y)
@@ -368,18 +420,27 @@ class EvokeForecaster(SeriesEstimator):
         owner = type(self).__name__
         return series, external, Features(owner, 0) if X is None else Features.of(owner, X, external, several)
 
-    def _roll(self, y, X) -> None:
-        """Draw networks, and judge their free runs from rolling origins."""
-        settings = RollingSettings(
-            n_cells=int(self.n_cells), cell=str(self.cell), weight_range=float(self.weight_range),
-            n_networks=int(self.n_networks), season=self.season, log=self.log,
-            difference=self.difference if is_text(self.difference, "auto") else tuple(map(int, self.difference)),
-            entropy=entropy_of(self.random_state), max_seconds=self.max_seconds, verbose=bool(self.verbose),
-        )  # fmt: skip
-        self.fitted_ = RollingModel.fit(settings, *self._read(y, X))
+    @staticmethod
+    def _cost_to_roll(settings: RollingSettings, series: Series, external: FloatArray) -> Cost:
+        rows, lengths = series.sequences.rows, series.sequences.lengths.tolist()
+        memory = memory_of(settings, lengths, rows.shape[1], external.shape[1])
+        return Cost(settings.n_networks, memory, np.nan)
 
-    def _evolve_one(self, y, X, y_val, X_val, sample_weight, sample_weight_val) -> None:
+    def _roll(self, series: Series, external: FloatArray, features: Features) -> None:
+        """Draw networks, and judge their free runs from rolling origins."""
+        settings = rolling_settings(self)
+        check_available(
+            self.max_memory, self._cost_to_roll(settings, series, external).memory, len(series.sequences.rows),
+            "use fewer networks, cells or landmarks, a shorter season, or fewer series",
+        )
+        self.fitted_ = RollingModel.fit(settings, series, external, features)
+
+    def _evolve_one(self, *data) -> None:
         """Evolve one network, as the paper does."""
+        self._run(self._pose_one(*data))
+
+    def _pose_one(self, y, X, y_val, X_val, sample_weight, sample_weight_val) -> Fit:
+        """The evolution of one network."""
         if self.warm_start and isinstance(vars(self).get("fitted_"), RollingModel):
             raise ValueError("warm_start cannot continue the last fit, whose networks did not evolve")
         series, external, features = self._read(y, X)
@@ -405,7 +466,7 @@ class EvokeForecaster(SeriesEstimator):
                 end=states[0], last=given.rows[-1].copy(), index=series.end, **parts,
             )  # fmt: skip
 
-        self._run(self._pose([split], segments, build, free=FreeRun(ends, float(self.feedback_scale))))
+        return self._pose([split], segments, build, free=FreeRun(ends, float(self.feedback_scale)))
 
     # ------------------------------------------------------------------ parameters
 
@@ -423,6 +484,8 @@ class EvokeForecaster(SeriesEstimator):
         """A copy with what "auto" stands for, which is checked."""
         rolling = is_text(self.validation, "rolling") or (is_text(self.validation, "auto") and reason is None)
         settled = self._settled(Way.WHOLE if rolling else Way.STEPS)
+        if rolling and is_text(self.readout, "landmarks") and is_text(self.n_networks, "auto"):
+            settled.n_networks = N_JOINED
         settled._check_settled([*of_evolution(self, EvokeForecaster)], reason)
         return settled
 

@@ -23,7 +23,21 @@ _LIMIT = 0.5  # of the range of the transformed series, beyond which a free run 
 
 
 class Readouts(Protocol):
-    """What reads the networks: each group of them by itself, with several capacities."""
+    """What reads the networks: each group of them by itself, with several capacities.
+
+    Attributes
+    ----------
+    centre, inverse : ndarray of shape (n_readouts, n_features)
+        What standardises the features.
+    """
+
+    @property
+    def centre(self) -> FloatArray:
+        """What is taken from features."""
+
+    @property
+    def inverse(self) -> FloatArray:
+        """What they are then multiplied by."""
 
     @property
     def n_readouts(self) -> int:
@@ -118,7 +132,8 @@ class NetworkCandidate:
         self, reader: Reader, series: list[tuple[FloatArray, FloatArray]], origins: Origins
     ) -> NetworkCandidate:
         """The same with readouts that were trained on all of the series."""
-        return replace(self, readouts=self.readouts.of_all(parts_of(reader, self.transformation, series, origins.steps)))
+        parts = parts_of(reader, self.transformation, series, origins.steps)
+        return replace(self, readouts=self.readouts.of_all(parts))
 
     def only(self, capacities: NDArray[np.intp]) -> NetworkCandidate:
         """The same with some of its capacities."""

@@ -14,7 +14,7 @@ __all__ = ["Combination"]
 
 _SHARPNESS = 8  # weight of a candidate: (least error / its error) ** sharpness
 _WINDOW = 0.25  # errors count at a step that are this share of the judged steps before or after it
-_LEAST_SHARE = 1e-3  # of what is used at all, at its best step
+_LEAST_SHARE = 1e-2  # of what is used at all, at its best step
 _TINY = 1e-300
 
 

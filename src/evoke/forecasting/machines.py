@@ -51,8 +51,10 @@ class TrainedMachine:
         """That of the sums over some rows; where these are singular to working precision it says that nothing changes.
         """
         solved = machine.solve(total, C, n_outputs)
-        coef, intercept = (np.zeros((len(machine.places), n_outputs)), np.zeros(n_outputs)) if solved is None else solved
-        return cls(machine.kernel.gamma, C, machine.places, coef, intercept)
+        if solved is None:
+            return cls(machine.kernel.gamma, C, machine.places, np.zeros((len(machine.places), n_outputs)),
+                       np.zeros(n_outputs))  # fmt: skip
+        return cls(machine.kernel.gamma, C, machine.places, *solved)
 
     @property
     def machine(self) -> Machine:

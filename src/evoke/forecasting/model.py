@@ -27,7 +27,7 @@ from evoke.forecasting.naive import naive_paths
 from evoke.forecasting.origins import Origins, least_known, mean_change
 from evoke.forecasting.parts import Part
 from evoke.forecasting.reach import Reach
-from evoke.forecasting.reader import OutOfTime, Reader
+from evoke.forecasting.reader import N_JOINED, OutOfTime, Reader
 from evoke.forecasting.ridge import RidgeReadouts
 from evoke.forecasting.settings import RollingSettings
 from evoke.memories import Memories
@@ -39,9 +39,8 @@ from evoke.sequences.reading import ReadsSeries
 from evoke.sequences.series import Series
 from evoke.sequences.transformation import Transformation
 
-__all__ = ["N_JOINED", "RollingModel"]
+__all__ = ["RollingModel"]
 
-N_JOINED = 4  # networks that give their activations to one readout
 _GATE_BIAS = (0.0, 0.0, 0.0)  # each network has a constant input
 _MOST_NUMBERS = 2**28  # in the networks: 2 GiB
 _SHORT = 100.0  # the longest memory of those that machines on landmarks read: what drifts is new to such a machine
@@ -88,8 +87,6 @@ class RollingModel(ReadsSeries):
         """Draw networks, train readouts before each origin and on all, and weigh them by their free runs."""
         until = time.monotonic() + (np.inf if settings.max_seconds is None else settings.max_seconds)
         given = series.sequences
-        if given.lengths[-1] < 2:
-            raise ValueError(f"y has n_samples={given.lengths[-1]} step: validation='rolling' takes at least 2")
         exponent = np.frexp(np.abs(given.rows).max(axis=0))[1].astype(np.int64)
         preparation = Preparation.of(_external(external), lags=(), scaled=True)
         prepared = preparation.apply(_external(external)).rows
@@ -227,7 +224,9 @@ class RollingModel(ReadsSeries):
     def _one_step(self, y: FloatArray, inputs: FloatArray) -> FloatArray:
         weights, best = self.combination.weights(1)
         said = [
-            np.full_like(y, np.nan) if candidate is None else candidate.one_step(self._reader_of(candidate), y, inputs, best[k][0])
+            np.full_like(y, np.nan)
+            if candidate is None
+            else candidate.one_step(self._reader_of(candidate), y, inputs, best[k][0])
             for k, candidate in enumerate(self._candidates_for(y))
         ]
         start = (y if self.n_series > 1 else self.end[0]).mean(axis=0)  # nothing is known before the first step

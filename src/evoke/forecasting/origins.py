@@ -44,7 +44,15 @@ class Origins:
 
     @classmethod
     def of(cls, lengths: Sequence[int], season: int) -> Origins:
-        """Those of series of these lengths, the last of which has two steps or more."""
+        """Those of series of these lengths.
+
+        Raises
+        ------
+        ValueError
+            The last has less than two steps.
+        """
+        if lengths[-1] < 2:
+            raise ValueError(f"y has n_samples={lengths[-1]} step: validation='rolling' takes at least 2")
         alone = lengths[-1] // 2 >= least_known(season)
         n_judged = max(1, min(2 * season if season > 1 else _HORIZON, (lengths[-1] if alone else max(lengths)) // 4))
         long = [n >= 2 * n_judged and (i == len(lengths) - 1 or not alone) for i, n in enumerate(lengths)]

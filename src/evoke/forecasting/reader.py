@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
@@ -12,8 +13,9 @@ from evoke._core import lstm
 from evoke._core.lstm import Network
 from evoke._validation.arrays import FloatArray
 
-__all__ = ["ROWS", "OutOfTime", "Reader", "TeacherForced", "check_time"]
+__all__ = ["N_JOINED", "ROWS", "OutOfTime", "Reader", "TeacherForced", "check_time"]
 
+N_JOINED = 4  # networks that give their activations to one readout
 ROWS = 2**14  # steps whose features are there at a time
 
 
@@ -148,7 +150,7 @@ class TeacherForced:
             phi = np.empty((len(networks), end - begin, n_cells))
             for k, network in enumerate(networks):
                 check_time(until)
-                for a, b in zip(bounds, bounds[1:], strict=False):
+                for a, b in pairwise(bounds):
                     inputs, offsets = self._inputs[a:b], np.array([0, b - a])
                     phi[k, a - begin : b - begin], here[k] = lstm.sequences(network, inputs, offsets, here[k])
                     for i, cut in inside:

@@ -56,11 +56,19 @@ class RollingSettings:
             row, column = np.argwhere(~(y > 0.0))[0].tolist()
             raise ValueError(f"log=True takes values above 0, but y has {y[row, column]:g} at step {row}")
         logs = [False, True][: 1 + positive] if self.log == "auto" else [bool(self.log)]
-        lags: list[tuple[int, ...]] = [(), (1,)]
-        if self.n_season > 1:
-            lags += [(self.n_season,), (self.n_season, 1)]
-        tried = lags if self.difference == "auto" else [self.difference]
-        return [Transformation(log, lags) for log in logs for lags in tried]
+        return [Transformation(log, lags) for log in logs for lags in self._differences]
+
+    @property
+    def _differences(self) -> list[tuple[int, ...]]:
+        if self.difference != "auto":
+            return [self.difference]
+        seasonal = [(self.n_season,), (self.n_season, 1)] if self.n_season > 1 else []
+        return [(), (1,), *seasonal]
+
+    @property
+    def n_transformations(self) -> int:
+        """Those that are tried, at most."""
+        return len(self._differences) * (2 if self.log == "auto" else 1)
 
     @property
     def n_season(self) -> int:
