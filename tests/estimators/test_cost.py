@@ -1,5 +1,7 @@
 """The cost of a fit is known before it begins, and what does not fit into memory is refused."""
 
+import tracemalloc
+
 import numpy as np
 import pytest
 from sklearn.base import clone
@@ -118,15 +120,51 @@ def test_fewer_rows_choose_a_machine_where_memory_is_small(monkeypatch):
     assert estimates[0] == estimates[1] > estimates[2] > estimates[3]
 
 
-def test_memory_is_not_limited_where_it_is_not_known():
-    with pytest.raises(ParameterError, match="max_memory must be None with validation='rolling'"):
-        EvokeForecaster(max_memory=2**30).fit(y)
-
-
 @pytest.mark.parametrize("value", [0, 1.5, "2GB", True])
 def test_a_limit_is_a_number_of_bytes(value):
     with pytest.raises(ParameterError, match="max_memory must be None or an integer from 1"):
         EvokeRegressor(max_memory=value).fit(X, y)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "data"),
+    [
+        ({}, (y[:200].cumsum(),)),
+        ({"n_networks": 8, "difference": ()}, (X, X)),
+        ({"readout": "landmarks", "n_landmarks": 200}, (y.cumsum(),)),
+        ({"season": 60, "n_networks": 8, "difference": ()}, (y.cumsum(),)),
+        ({"readout": "ridge", "n_networks": 8}, (np.concatenate([y] * 20).cumsum(),)),  # in blocks of steps
+    ],
+)
+@pytest.mark.filterwarnings("ignore:the forecast leaves")
+def test_memory_of_rolling_origins(parameters, data):
+    model = EvokeForecaster(**parameters, random_state=0)
+    cost = model.estimate_cost(*data)
+    assert cost.n_networks == parameters.get("n_networks", 4 if "readout" in parameters else 40)
+    assert str(cost).startswith(f"{cost.n_networks} networks, ") and str(cost).endswith("iB")
+    assert np.isnan(cost.seconds) and not hasattr(model, "fitted_")
+    tracemalloc.start()
+    try:
+        model.fit(*data)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert 0.8 * peak < cost.memory < 3.0 * peak + 2**23
+
+
+def test_memory_hardly_grows_with_the_steps_of_a_series():
+    few, many = (EvokeForecaster().estimate_cost(np.zeros(n)).memory for n in (10**5, 10**6))
+    assert many < few + 16 * 8 * 10**6 < 2**30
+
+
+def test_a_forecast_that_does_not_fit_is_refused(monkeypatch):
+    monkeypatch.setattr(cost, "available", lambda: 2.0**20)
+    monkeypatch.setattr("evoke.forecasting.model.RollingModel.fit", None)
+    with pytest.raises(MemoryError, match=r"this fit to 900 steps will take about .* MiB of memory, and 1 MiB are available"):
+        EvokeForecaster().fit(y)
+    monkeypatch.undo()
+    with pytest.raises(MemoryError, match=r"this fit to 900 steps will take .*, and max_memory is 2 MiB; use fewer netw"):
+        EvokeForecaster(max_memory=2**21).fit(y)
 
 
 @pytest.mark.parametrize(("n", "text"), [(0, "0 bytes"), (1536, "1.5 KiB"), (3 * 2**30, "3 GiB"), (2**45, "32 TiB")])

@@ -12,8 +12,10 @@ from sklearn.base import clone
 from sklearn.metrics import mean_squared_error
 from sklearn.model_selection import GridSearchCV, KFold, TimeSeriesSplit, cross_val_score
 
-from evoke import EvokeForecaster, load
+from evoke import EvokeForecaster, load, tasks
 from evoke.exceptions import ParameterError
+from evoke.forecasting.machines import CAPACITIES, WIDTHS, LandmarkReadouts
+from evoke.forecasting.ridge import RidgeReadouts
 from evoke.metrics import ForecastScorer, mase
 from oracle import rolling as oracle
 
@@ -345,6 +347,101 @@ def test_an_interrupt_leaves_the_model_as_it_was(wave, monkeypatch):
     assert not hasattr(small(), "fitted_")
 
 
+# ---- machines on landmarks
+
+CHAOS = tasks.mackey_glass(1700)
+
+
+@pytest.fixture(scope="module")
+def machines():
+    return small(readout="landmarks", n_landmarks=60, log=False).fit(WAVE, DRIVE[:90])
+
+
+def readouts_of(model):
+    return {type(candidate.readouts) for candidate in model.fitted_.candidates}
+
+
+def test_long_series_are_read_by_machines_on_landmarks_too():
+    known, to_come = CHAOS[:1000], CHAOS[1000:]
+    model = small(difference=(), log=False).fit(known)
+    assert readouts_of(model) == {LandmarkReadouts}  # ridge readouts have errors so large that they have no part
+    ridge = small(readout="ridge", difference=(), log=False).fit(known)
+    assert readouts_of(ridge) == readouts_of(small(difference=(), log=False).fit(known[:999])) == {RidgeReadouts}
+    assert len(model.fitted_.candidates[0].readouts.machines[0]) < len(WIDTHS) * len(CAPACITIES)
+    errors = [tasks.nrmse(CHAOS[1000:], one.predict_one_step(CHAOS)[1000:]) for one in (model, ridge)]
+    assert errors[0] < 2e-3 and errors[0] < errors[1] / 3
+    assert tasks.nrmse(to_come[:84], model.generate(84)) < 0.05
+
+
+def test_machines_and_ridge_readouts_together():
+    y = np.sin(0.2 * np.arange(1100)) + np.random.default_rng(0).normal(0, 0.3, 1100)
+    model = small(difference=(), log=False).fit(y)
+    assert readouts_of(model) == {LandmarkReadouts, RidgeReadouts}
+    assert model.transform(y).shape == (1100, 24)
+    values, lower, upper = model.generate(30, return_interval=0.9)
+    assert np.abs(values - np.sin(0.2 * np.arange(1100, 1130))).mean() < 0.2
+    assert ((lower < values) & (values < upper)).all()
+
+
+def test_what_machines_say_of_known_values_and_of_a_context(machines):
+    said = machines.predict_one_step(WAVE, DRIVE[:90])
+    ahead = machines.generate(1, context=WAVE[:-1], X=DRIVE[:90])
+    np.testing.assert_allclose(said[-1], ahead[0], rtol=1e-9)
+    np.testing.assert_array_equal(machines.generate(9, context=WAVE, X=DRIVE[:99]), machines.generate(9, X=DRIVE[90:99]))
+    assert machines.genome_.shape[0] == 8 and machines.score(WAVE, DRIVE[:90]) > 0.7
+    assert small(readout="landmarks", n_networks="auto").fit(WAVE).genome_.shape[0] == 4
+
+
+def test_machines_in_copies_and_files(machines, tmp_path):
+    machines.save(tmp_path / "model.evk")
+    X = DRIVE[90:100]
+    for copied in (pickle.loads(pickle.dumps(machines)), load(tmp_path / "model.evk")):
+        for found, wanted in zip(copied.generate(10, X=X, return_interval=0.9),
+                                 machines.generate(10, X=X, return_interval=0.9), strict=True):  # fmt: skip
+            np.testing.assert_array_equal(found, wanted)
+        assert copied.get_params() == machines.get_params()
+
+
+@pytest.mark.parametrize("name, value", [
+    ("places", np.zeros((3, 2))), ("coef", np.zeros((2, 1))), ("intercept", np.zeros(2)), ("gamma", -1.0), ("C", "1"),
+])  # fmt: skip
+def test_spoilt_machines_are_refused(machines, name, value):
+    state = copy.deepcopy(machines.fitted_.state())
+    state["_rolling"]["candidates"][0]["machines"][1][0][name] = value
+    with pytest.raises(Exception):  # noqa: B017 - of some kind
+        _take_in(small(), state)
+    state = copy.deepcopy(machines.fitted_.state())
+    state["_rolling"]["candidates"][0]["machines"] = []
+    with pytest.raises(Exception):  # noqa: B017 - of some kind
+        _take_in(small(), state)
+
+
+@pytest.mark.filterwarnings("ignore:the forecast leaves")
+def test_machines_read_several_series_and_outputs():
+    model = small(readout="landmarks", n_landmarks=30).fit([PAIR[:50], PAIR])
+    values, lower, upper = model.generate(12, return_interval=0.5)
+    assert values.shape == (12, 2) and ((lower <= values) & (values <= upper)).all()
+    unit, zero = np.array([1e5, 0.3]), np.array([-7.0, 1e3])
+    other = small(readout="landmarks", n_landmarks=30).fit([PAIR[:50], PAIR * unit + zero])
+    np.testing.assert_allclose(other.generate(12), values * unit + zero, rtol=1e-6)
+    for value in (0.0, 5.0):
+        constant = small(readout="landmarks", season=6).fit(np.full(60, value)).generate(9)
+        np.testing.assert_allclose(constant, value, rtol=1e-9)
+
+
+def test_blocks_of_steps_change_nothing_but_rounding(monkeypatch):
+    y = np.sin(0.2 * np.arange(400)) + np.random.default_rng(0).normal(0, 0.1, 400)
+    for readout in ("ridge", "landmarks"):
+        wanted = small(readout=readout, difference=(), log=False).fit(y)
+        with monkeypatch.context() as patch:
+            for module in ("reader", "parts", "ridge"):
+                patch.setattr(f"evoke.forecasting.{module}.ROWS", 32)
+            found = small(readout=readout, difference=(), log=False).fit(y)
+            np.testing.assert_allclose(found.generate(30), wanted.generate(30), rtol=1e-5, atol=1e-5)
+            np.testing.assert_allclose(wanted.predict_one_step(y), found.predict_one_step(y), rtol=1e-5, atol=1e-5)
+            np.testing.assert_array_equal(found.transform(y), wanted.transform(y))
+
+
 # ---- which way it is
 
 
@@ -363,7 +460,7 @@ def test_who_speaks_of_the_evolution_gets_it(stated):
 
 
 @pytest.mark.parametrize("setting", [{"season": 6}, {"difference": ()}, {"log": False}, {"n_networks": 8},
-                                     {"scale": "standard"}])  # fmt: skip
+                                     {"scale": "standard"}, {"n_landmarks": 30}])  # fmt: skip
 def test_what_belongs_to_rolling_origins(setting):
     (name,) = setting
     with pytest.raises(ParameterError, match=rf"{name}=.* must come with validation='rolling', got 'half'"):

@@ -41,3 +41,11 @@ def test_errors_of_intervals_are_of_forecasts_weighted_by_others():
         weights, best = others.weights(3)
         expected = weights[0] * good[r] + weights[1] * np.where(best[1] == 0, bad[r], lucky[r])
         np.testing.assert_allclose(combination.left_out(paths, truth, far)[r], expected, rtol=1e-12)
+
+
+def test_what_is_used():
+    errors = [np.array([[[1.0]], [[0.5]]]), np.array([[[4.0]], [[9.0]]]), np.array([[[2.0]]])]
+    combination = Combination(errors, [np.ones((len(e), 1), dtype=bool) for e in errors])
+    assert [k.tolist() for k in combination.used(2)] == [[1], [], [0]]  # the last is a naive method
+    worse = Combination([10.0 * errors[0], errors[2]], [np.ones((2, 1), dtype=bool), np.ones((1, 1), dtype=bool)])
+    assert [k.tolist() for k in worse.used(1)] == [[1], [0]]  # the best of the networks in any case

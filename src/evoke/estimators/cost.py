@@ -52,7 +52,8 @@ class Cost:
     seconds: float
 
     def __str__(self) -> str:
-        return f"{self.n_networks} networks, {in_bytes(self.memory)}, about {self.seconds:.3g} s"
+        seconds = "" if np.isnan(self.seconds) else f", about {self.seconds:.3g} s"
+        return f"{self.n_networks} networks, {in_bytes(self.memory)}{seconds}"
 
 
 def cost_of(fit: Fit, n_threads: int, *, timed: bool = True) -> Cost:

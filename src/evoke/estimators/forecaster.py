@@ -44,7 +44,7 @@ class EvokeForecaster(SeriesEstimator):
     the logarithm of each. The forecast is the mean of these forecasts and those of naive methods (last value, mean,
     last season), weighted at each step by the eighth power of the inverse error [2]_. The unit of the series plays no
     part. There are no generations, so callbacks are not called; `verbose` prints a line per transformation and kind of
-    readout. From 10,000 steps on machines on landmarks [3]_ are tried too, which read four networks with short memories
+    readout. From 1,000 steps on machines on landmarks [3]_ are tried too, which read four networks with short memories
     beside the last 24 values and say by how much the next value differs from the last one. Series are read a block of
     steps at a time, in memory that hardly depends on their length.
 
@@ -94,7 +94,7 @@ class EvokeForecaster(SeriesEstimator):
         Linear weights by ridge regression, or least-squares machines on few points, which go with rolling origins;
         support vector regression, least-squares support vector machines, or linear weights by the pseudoinverse, one
         for each output, which go with one evolved network.
-        "auto": with rolling origins "ridge", and from 10,000 steps on both "ridge" and "landmarks"; else "lssvm".
+        "auto": with rolling origins "ridge", and from 1,000 steps on both "ridge" and "landmarks"; else "lssvm".
     kernel : {"rbf", "linear", "poly"}, default="rbf"
     gamma : float or "evolve" or "auto", default="auto"
         Kernel width, ``exp(-gamma * |x - y|**2)``. The paper's "standard deviation 2.0" means 1/4 in its SVM software.

@@ -18,7 +18,7 @@ _DOUBLE = 8  # bytes
 
 # Copies: of a series and what networks read of it, of features on their way into a readout, of free runs, of the
 # forecasts of each candidate.
-_SERIES, _FEATURES, _RUNS, _PATHS = 8, 4, 3, 3
+_SERIES, _FEATURES, _RUNS, _PATHS = 8, 5, 3, 3
 
 
 def memory_of(settings: RollingSettings, lengths: Sequence[int], n_outputs: int, n_external: int) -> int:

@@ -13,7 +13,7 @@ from evoke.sequences.transformation import Transformation
 __all__ = ["RollingSettings"]
 
 # Steps in all from which machines on landmarks are tried too, and the last values that they read.
-MANY_ROWS, _MANY_LAGS = 10_000, 24
+MANY_ROWS, _MANY_LAGS = 1_000, 24
 
 
 @dataclass(frozen=True, kw_only=True)
