@@ -55,7 +55,8 @@ def test_few_features_are_kept():
 def test_the_networks_of_the_first_readouts():
     first = READER.first(1)
     assert (first.n_readouts, len(first.each())) == (1, 2) and READER.first(3) is READER
-    np.testing.assert_array_equal(whole(TeacherForced(first, W, EXTERNAL)), whole(TeacherForced(READER, W, EXTERNAL))[:1])
+    found, wanted = (whole(TeacherForced(reader, W, EXTERNAL)) for reader in (first, READER))
+    np.testing.assert_array_equal(found, wanted[:1])
 
 
 def test_time_that_is_up_is_heeded():
