@@ -22,8 +22,8 @@ class LandmarkSVC(LandmarkClassification):
     against the rest.
     Where the rows within the margin are known this is a problem of least squares, that of :class:`LandmarkLSSVC`;
     Newton's method solves one after the other [1]_, each in a pass over the rows, ten or so in all. Rows that are
-    decided well do not count, so this is mostly the better machine of the two where classes hardly overlap, at two to
-    five times the time.
+    decided well do not count, so this is mostly the better machine of the two where classes hardly overlap, at three to
+    twelve times the time.
 
     Parameters
     ----------
