@@ -8,11 +8,15 @@ import pytest
 from evoke import EvokeClassifier, EvokeRegressor, load
 from evoke._core.kernel import decide, gram
 from evoke._core.landmarks import Sums, solve
+from evoke._core.lstm import Network
 from evoke.callbacks import Checkpoint
 from evoke.estimators.blocks import activation_blocks
 from evoke.estimators.joined_sequences import AT_A_TIME, _PooledRows
+from evoke.estimators.joined_steps import settled_features
 from evoke.estimators.pooling import Pooling
 from evoke.sequences.blocks import row_blocks
+from evoke.sequences.containers import as_sequences
+from evoke.sequences.preparation import Preparation
 
 SMALL = {
     "readout": "landmarks", "n_generations": 2, "subpopulation_size": 8, "n_networks": 4, "n_landmarks": 40,
@@ -291,3 +295,23 @@ def test_one_target_a_sequence_and_held_out_data_are_refused():
         EvokeClassifier(**SMALL).fit([X[:50], X[50:100]], [0, 1])
     with pytest.raises(ValueError, match="X_val and y_val have no part"):
         EvokeRegressor(**SMALL).fit(X, SUMS, X_val=X_TEST, y_val=SUMS_TEST)
+
+
+# ---------------------------------------------------------------- what is left out
+
+
+def test_what_depends_on_the_first_steps_for_ever_is_not_read():
+    class Problem:
+        X = as_sequences(np.random.default_rng(0).normal(size=(4000, 1)))
+        preparation = Preparation.of(X, lags=(), scaled=False)
+
+    def cell(forget):
+        """A cell that adds up a tenth of its input; each gate reads the input, the constant and the cell."""
+        return [0.1, 0.0, 0.0, *(0.0, 20.0, 0.0), *(0.0, forget, 0.0), *(0.0, 20.0, 0.0)]
+
+    networks = [Network(np.array([cell(forget)]), "lstm", (0.0, 0.0, 0.0)) for forget in (2.0, 40.0)]
+    assert settled_features(Problem, networks).tolist() == [True, False]
+    Problem.X = as_sequences(np.ones((500, 1)))
+    assert settled_features(Problem, networks) is None  # too short to tell
+    Problem.X = as_sequences([np.ones((400, 1))] * 11)
+    assert settled_features(Problem, networks) is None  # there are many beginnings

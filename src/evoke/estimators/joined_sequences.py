@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from evoke._core.lstm import Network
 from evoke._validation.arrays import FloatArray
@@ -76,6 +77,8 @@ class ManySequences:
 
 class _PooledRows:
     """Whole sequences, as machines read them."""
+
+    settled: NDArray[np.bool_] | None = None  # all sequences begin anew
 
     def __init__(self, problem: PooledProblem, genomes: FloatArray, pooling: Pooling, entropy: int):
         self.targets = np.ascontiguousarray(problem.points.targets.T)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from evoke._core.lstm import Network
 from evoke._validation.arrays import FloatArray
@@ -26,6 +27,11 @@ __all__ = ["JoinedSteps", "pose"]
 # Kernel widths and capacities that are tried for each network, and at the end for the features of all joined ones.
 NETWORK_GRID = LandmarkReadout(widths=(0.1, 0.3, 1.0), capacities=(1.0, 100.0, 10000.0), n_landmarks=64)
 JOINED_GRID = LandmarkReadout(widths=(0.1, 0.3, 1.0), capacities=(0.01, 1.0, 100.0, 1e4, 1e6))
+
+
+# Parts of the longest sequence that are read from their beginnings, at most and at least, their fewest and most steps,
+# and the last ones, at which activations may differ by so many deviations.
+MOST_PARTS, FEWEST_PARTS, SHORTEST, LONGEST, COMPARED, FARTHEST = 64, 4, 256, 2048, 16, 1.0
 
 
 @dataclass(frozen=True)
@@ -53,8 +59,9 @@ class JoinedSteps:
 
     def __call__(self, esp: Engine) -> dict[str, Any]:
         """The fields `network`, a population, `readout`, `preparation` and `scaling`."""
-        rows = _Steps(self.problem, [self.problem.networks(genome) for genome in esp.hall])
+        networks = [self.problem.networks(genome) for genome in esp.hall]
         with in_order(self.n_threads) as map_:
+            rows = _Steps(self.problem, networks, settled_features(self.problem, networks, map_))
             found = fit_on_landmarks(rows, self.readout, self.units, self.problem.objective, map_, self.most_kept)
         return {
             "network": self.problem.networks(np.stack(esp.hall[: found.n_networks])), "readout": found.readout,
@@ -65,11 +72,12 @@ class JoinedSteps:
 class _Steps:
     """The steps of sequences, as machines read them."""
 
-    def __init__(self, problem: SampledProblem, networks: list[Network]):
+    def __init__(self, problem: SampledProblem, networks: list[Network], settled: NDArray[np.bool_] | None):
         self.targets, self.weights, self.entropy = problem.targets, problem.weights, problem.entropy
         offsets = problem.X.offsets
         many = len(offsets) > HELD_OUT
         self.part = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets)) if many else None
+        self.settled = settled
         self.n_networks, self.n_columns = len(networks), networks[0].n_cells
         self._problem, self._networks = problem, networks
 
@@ -77,6 +85,47 @@ class _Steps:
         """Activations of one block of steps after the other."""
         problem = self._problem
         return activation_blocks(self._networks[:n_networks], problem.X, problem.preparation, map_)
+
+
+def settled_features(
+    problem: SampledProblem, networks: list[Network], map_: Callable[..., Any] = map
+) -> NDArray[np.bool_] | None:
+    """Which activations forget where reading began; None where sequences are many, or too short to tell.
+
+    Cells that add up without forgetting, or that end in one of several states and stay there, depend on the first steps
+    of a sequence for ever. Where there is hardly more than one beginning to learn from, a readout that uses them is
+    wrong after another one. So networks read parts of the longest sequence from their beginnings, and should be, at
+    the end of each, where they are after all steps before.
+    """
+    X = problem.X
+    longest = int(X.lengths.argmax())
+    first, steps = int(X.offsets[longest]), int(X.lengths[longest])
+    length = min(max(steps // MOST_PARTS, SHORTEST), LONGEST)
+    n_parts = min(steps // length, MOST_PARTS)
+    if X.n_sequences > HELD_OUT or n_parts < FEWEST_PARTS:
+        return None
+    n = n_parts * length
+    rows = X.rows[first : first + n]
+    whole = Sequences(rows, np.array([0, n]), "list")
+    parts = Sequences(rows[length:], np.arange(n_parts) * length, "list")
+    ends = (np.arange(1, n_parts)[:, np.newaxis] + 1) * length - COMPARED + np.arange(COMPARED)
+    after_all = _activations_at(ends, networks, whole, problem.preparation, map_)
+    after_part = _activations_at(ends - length, networks, parts, problem.preparation, map_)
+    distances = np.sqrt(((after_part - after_all) ** 2).mean(axis=1))
+    settled = (distances <= FARTHEST * after_all.std(axis=(0, 1))).all(axis=0)
+    return settled if settled.any() else None
+
+
+def _activations_at(
+    which: NDArray[np.int64], networks: list[Network], X: Sequences, preparation: Preparation, map_: Callable[..., Any]
+) -> FloatArray:
+    """Activations (*which.shape, n_features) at these rows, which ascend."""
+    flat = which.ravel()
+    found = [
+        phi[flat[slice(*np.searchsorted(flat, [rows.start, rows.stop]))] - rows.start]
+        for rows, phi in activation_blocks(networks, X, preparation, map_)
+    ]
+    return np.concatenate(found).reshape(*which.shape, -1)
 
 
 def pose(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -58,6 +59,8 @@ class Rows(Protocol):
         0: the row does not count.
     part : ndarray of shape (n_rows,), or None
         A number of what is held out as a whole; None: the last rows are held out.
+    settled : bool ndarray of shape (n_networks * n_columns,), or None
+        Which features can be trusted; None: all.
     n_networks, n_columns : int
         Networks, the best first, and features of each.
     entropy : int
@@ -67,6 +70,7 @@ class Rows(Protocol):
     targets: FloatArray
     weights: FloatArray
     part: NDArray[np.int64] | None
+    settled: NDArray[np.bool_] | None
     n_networks: int
     n_columns: int
     entropy: int
@@ -173,6 +177,8 @@ class _Fit:
         train, judged = self._chosen_rows()
         features, held = self._features([train, judged])
         scaling = Scaling.of(features, scaled=self.grid.scaled)
+        if rows.settled is not None:  # what is left out is constant
+            scaling = replace(scaling, inverse=np.where(rows.settled, scaling.inverse, 0.0))
         for values in (features, held):  # they are what most memory goes to
             scaling.apply(values, out=values)
         machines = [
