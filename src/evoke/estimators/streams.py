@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -10,12 +11,17 @@ from numpy.typing import NDArray
 from evoke._core import lstm
 from evoke._validation.arrays import FloatArray, to_array, to_float
 from evoke._validation.errors import ParameterError, refusal
+from evoke._validation.parameters import check_integer
 from evoke.estimators.fitted import ClassifierModel, SequenceModel
+from evoke.estimators.repetition import read_repeatedly
 from evoke.estimators.series_model import SeriesModel
-from evoke.sequences.containers import as_sequences
+from evoke.sequences.containers import Sequences, as_sequences
 from evoke.sequences.features import one_row
 
 __all__ = ["ClassifierStream", "SeriesStream", "Stream"]
+
+ROWS_AT_ONCE = 65536  # of steps that are repeated
+MOST_REPEATS = 2**53
 
 
 class Stream:
@@ -65,14 +71,7 @@ class Stream:
 
     def _read(self, X: Any, name: str) -> tuple[FloatArray, FloatArray]:
         """Activations of the next steps, and what the readout reads."""
-        model, named = self._model, hasattr(X, "columns")
-        sequences = as_sequences(
-            X if named else to_array(X, name), name=name, n_columns=None if named else model.features.n
-        )
-        if sequences.container != "2d":
-            raise ValueError(f"{name} must be 2-D: the next steps of one sequence")
-        if named:
-            model.features.check(X, sequences.rows, False, name)
+        model, sequences = self._model, self._checked(X, name)
         inputs = sequences
         if model.preparation is not None:
             inputs = model.preparation.apply(sequences, self._before)
@@ -86,6 +85,18 @@ class Stream:
         if self._so_far is not None:
             return phi, self._so_far.features(phi, inputs.rows)
         return phi, phi if model.scaling is None else model.scaling.apply(phi)
+
+    def _checked(self, X: Any, name: str) -> Sequences:
+        """Steps that have the features of `fit`."""
+        model, named = self._model, hasattr(X, "columns")
+        sequences = as_sequences(
+            X if named else to_array(X, name), name=name, n_columns=None if named else model.features.n
+        )
+        if sequences.container != "2d":
+            raise ValueError(f"{name} must be 2-D: the next steps of one sequence")
+        if named:
+            model.features.check(X, sequences.rows, False, name)
+        return sequences
 
     def predict(self, X) -> NDArray[Any]:
         """Predictions of the next steps.
@@ -148,6 +159,55 @@ class ClassifierStream(Stream):
             Positive where an output says yes.
         """
         return self._model.shape(self._model.readout.decide(self._read(X, "X")[1]))
+
+    def repeat(self, X, times: int) -> Iterator[tuple[FloatArray, int]]:
+        """Decision values while the same steps are read many times in a row.
+
+        Where the network's activations have come back to the same bits, and every state repeats or counts by exact
+        steps, what follows is known without being computed: a thousand million steps take milliseconds. The values, and
+        the state after them, are those of reading step by step, bit for bit. Models with `scale`, `differences` or
+        `pool` read step by step.
+
+        Parameters
+        ----------
+        X : array_like of shape (n_steps, n_features)
+            The steps.
+        times : int
+            How often they are read, at most 2^53.
+
+        Yields
+        ------
+        values : ndarray of shape (n,) or (n, n_outputs)
+            Decision values of the next steps.
+        count : int
+            How often in a row these values come.
+
+        Raises
+        ------
+        ValueError
+            Steps that do not have the features of `fit`, or a number out of range.
+
+        Examples
+        --------
+        >>> from evoke import EvokeClassifier, tasks
+        >>> X, y = tasks.anbncn(5)
+        >>> reader = EvokeClassifier(n_generations=2, random_state=0).fit(X, y).stream()
+        >>> sum(len(values) * count for values, count in reader.repeat(X[0][1:2], 10**4))
+        10000
+        """
+        steps = self._checked(X, "X")
+        return self._repeat(steps.rows, check_integer("times", times, 1, MOST_REPEATS))
+
+    def _repeat(self, rows: FloatArray, times: int) -> Iterator[tuple[FloatArray, int]]:
+        model = self._model
+        if model.pooling is None and model.preparation is None:
+            for phi, count in read_repeatedly(model.networks, self._states, rows, times):
+                yield model.shape(model.readout.decide(phi)), count
+            return
+        at_once = max(1, ROWS_AT_ONCE // len(rows))
+        while times > 0:
+            yield self.decision_function(np.tile(rows, (min(times, at_once), 1))), 1
+            times -= at_once
 
 
 class SeriesStream:
