@@ -201,13 +201,23 @@ class ClassifierStream(Stream):
     def _repeat(self, rows: FloatArray, times: int) -> Iterator[tuple[FloatArray, int]]:
         model = self._model
         if model.pooling is None and model.preparation is None:
-            for phi, count in read_repeatedly(model.networks, self._states, rows, times):
+            for phi, count in read_repeatedly(model.networks, self._states, rows, times, self._settled):
                 yield model.shape(model.readout.decide(phi)), count
             return
         at_once = max(1, ROWS_AT_ONCE // len(rows))
         while times > 0:
             yield self.decision_function(np.tile(rows, (min(times, at_once), 1))), 1
             times -= at_once
+
+    def _settled(self, phi: FloatArray, radius: float) -> bool:
+        """Whether no decision changes its sign within this radius of the activations."""
+        readout = self._model.readout
+        if readout.kernel.name != "rbf":
+            return False
+        weights = np.abs(readout.dual_coef).sum(axis=0)
+        # K falls by sqrt(2 gamma / e) a unit at most; its rounding errors are far below 1e-10
+        unsure = weights * (radius * np.sqrt(2.0 * readout.gamma / np.e)) + 1e-10 * (weights + np.abs(readout.intercept))
+        return bool((np.abs(readout.decide(phi)) > unsure).all())
 
 
 class SeriesStream:
