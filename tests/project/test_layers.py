@@ -136,8 +136,8 @@ PUBLIC = {
                         "sines_parameters"],
     "evoke.sequences": ["from_frame", "from_padded", "from_panel"],
     "evoke.svm": ["LSSVC", "LSSVR", "LandmarkLSSVC", "LandmarkLSSVR", "LandmarkSVC", "SVC", "SVR", "Solution", "solve"],
-    "evoke.tasks": ["anbncn", "anbncn_accepted", "anbncn_accepts", "anbncn_margins", "linear_window", "mackey_glass",
-                    "nrmse", "nrmse84", "superimposed_sines"],
+    "evoke.tasks": ["LANGUAGES", "Language", "Phase", "anbncn", "anbncn_accepted", "anbncn_accepts", "anbncn_margins",
+                    "language", "linear_window", "mackey_glass", "nrmse", "nrmse84", "superimposed_sines"],
 }  # fmt: skip
 
 

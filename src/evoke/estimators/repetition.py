@@ -182,15 +182,14 @@ class _Walk:
             begin += network.n_cells
             if network.n_cells > MOST_CELLS:
                 return False
-            if not all(
-                np.array_equal(*(_bits(net) for net in _extremes(network, row, phi[cells], bounds[cells])))
-                for row, phi in zip(self._rows, self._before, strict=False)
-            ):
-                return False
+            for row, phi in zip(self._rows, self._before, strict=False):
+                least, largest = _extremes(network, row, phi[cells], bounds[cells])
+                if not np.array_equal(_bits(least), _bits(largest)):
+                    return False
         return True
 
 
-def _extremes(network: Network, row: FloatArray, phi: FloatArray, bounds: FloatArray) -> list[FloatArray]:
+def _extremes(network: Network, row: FloatArray, phi: FloatArray, bounds: FloatArray) -> tuple[FloatArray, FloatArray]:
     """The least and the largest net inputs (gate, cell), where activations with bounds lie anywhere within them.
 
     The core computes them: with i = 1 and s = 0 the new state of the other kind of cell is its net input z, whose
@@ -199,7 +198,7 @@ def _extremes(network: Network, row: FloatArray, phi: FloatArray, bounds: FloatA
     H, I = network.n_cells, network.n_inputs
     weights = network.genome.reshape(H, 4, I + H)
     source, offsets = np.concatenate([[1.0], row])[None].repeat(H, axis=0), np.arange(H + 1)
-    results = [np.empty((4, H)), np.empty((4, H))]
+    results = np.empty((4, H)), np.empty((4, H))
     for gate, bias in enumerate((0.0, *network.gate_bias)):
         genome = np.zeros((H, 4, 1 + I + H))
         genome[:, 0, 0], genome[:, 0, 1:] = bias, weights[:, gate]

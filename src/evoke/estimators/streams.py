@@ -215,8 +215,9 @@ class ClassifierStream(Stream):
         if readout.kernel.name != "rbf":
             return False
         weights = np.abs(readout.dual_coef).sum(axis=0)
-        # K falls by sqrt(2 gamma / e) a unit at most; its rounding errors are far below 1e-10
-        unsure = weights * (radius * np.sqrt(2.0 * readout.gamma / np.e)) + 1e-10 * (weights + np.abs(readout.intercept))
+        # K falls by sqrt(2 gamma / e) a unit at most; the rounding errors are far below 1e-10
+        steepest = np.sqrt(2.0 * readout.gamma / np.e)
+        unsure = weights * (radius * steepest + 1e-10) + 1e-10 * np.abs(readout.intercept)
         return bool((np.abs(readout.decide(phi)) > unsure).all())
 
 

@@ -1,13 +1,12 @@
-"""The tasks of the paper: data, splits and scores."""
+"""Series to be continued: superimposed sines, Mackey-Glass, and their scores."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from evoke._validation.arrays import FloatArray, check_dimensions, to_finite
 from evoke._validation.errors import ParameterError, refusal
@@ -18,29 +17,17 @@ from evoke._validation.parameters import (
     check_positive,
     check_random_state,
 )
+from evoke.tasks._limits import MOST_COUNT, MOST_STEPS
 
 __all__ = [
     "FREQUENCIES",
     "SINES_SPLIT",
-    "anbncn",
-    "anbncn_accepted",
-    "anbncn_accepts",
-    "anbncn_margins",
     "linear_window",
     "mackey_glass",
     "nrmse",
     "nrmse84",
     "superimposed_sines",
 ]
-
-
-INPUT_SYMBOLS = "Sabc"
-TARGET_SYMBOLS = "abcT"
-# Rows of strings that are tested at a time: bounds the memory of testing strings of any length.
-ROWS_AT_ONCE = 65536
-# Steps that are made in one piece, and largest counts, steps and delays: beyond them memory or time would end first.
-MOST_STEPS = 10**8
-MOST_COUNT = 10**9
 
 
 # Angular frequencies of the superimposed sines: two in the paper, the rest as in the literature that followed.
@@ -62,155 +49,6 @@ class SinesSplit:
 
 
 SINES_SPLIT = SinesSplit()
-
-
-def _inputs(n: int, begin: int, end: int) -> FloatArray:
-    """Rows begin..end of the input S a^n b^n c^n: +1 for the symbol observed, -1 for the others."""
-    t = np.arange(begin, end)
-    symbol = np.where(t == 0, 0, 1 + (t - 1) // n)
-    rows = np.full((end - begin, 4), -1.0)
-    rows[np.arange(end - begin), symbol] = 1.0
-    return rows
-
-
-def _targets(n: int, begin: int, end: int) -> NDArray[np.bool_]:
-    """Rows begin..end of the legal next symbols (a, b, c, T): a or b while a is read, then what is still missing."""
-    t = np.arange(begin, end)
-    legal = np.zeros((end - begin, 4), dtype=bool)
-    legal[:, 0] = t <= n
-    legal[:, 1] = (t >= 1) & (t < 2 * n)
-    legal[:, 2] = (t >= 2 * n) & (t < 3 * n)
-    legal[:, 3] = t == 3 * n
-    return legal
-
-
-def anbncn(n: int | Iterable[int]) -> tuple[list[FloatArray], list[NDArray[np.int64]]]:
-    """Strings of the context-sensitive language a^n b^n c^n, to be predicted symbol by symbol.
-
-    Parameters
-    ----------
-    n : int or iterable of int
-        The strings 1..n, or those of the given numbers.
-
-    Returns
-    -------
-    X : list of (3 n + 1, 4) arrays
-        The start symbol S and the string, one unit for each of S, a, b, c: +1 where observed, -1 elsewhere.
-    y : list of (3 n + 1, 4) arrays of 0 and 1
-        Which of a, b, c and the end T may follow. After S only a (the language has n > 0), after an a another a or
-        the first b.
-
-    Examples
-    --------
-    >>> X, y = anbncn([2])
-    >>> ["".join("abcT"[k] for k in row.nonzero()[0]) for row in y[0]]
-    ['a', 'ab', 'ab', 'b', 'c', 'c', 'T']
-    """
-    numbers: Any
-    if not np.iterable(n) or isinstance(n, (str, bytes, Mapping)):
-        numbers = range(1, check_integer("n", n, 1, MOST_STEPS) + 1)
-        n_steps = numbers[-1] * (3 * numbers[-1] + 5) // 2
-    else:
-        numbers = [check_integer(f"n[{i}]", k, 1, MOST_STEPS) for i, k in enumerate(n)]
-        n_steps = sum(3 * k + 1 for k in numbers)
-    if n_steps > MOST_STEPS:
-        raise refusal("n", f"give at most {MOST_STEPS} steps in all, not {n_steps}", n)
-    X = [_inputs(k, 0, 3 * k + 1) for k in numbers]
-    y = [_targets(k, 0, 3 * k + 1).astype(np.int64) for k in numbers]
-    return X, y
-
-
-def _batches(first: int, last: int) -> Iterator[range]:
-    """Ranges of n whose strings hold about ROWS_AT_ONCE rows together."""
-    while first <= last:
-        end, rows = first, 0
-        while end <= last and (end == first or rows + 3 * end + 1 <= ROWS_AT_ONCE):
-            rows += 3 * end + 1
-            end += 1
-        yield range(first, end)
-        first = end
-
-
-def anbncn_accepted(model: Any, test_max: int = 2000) -> int:
-    """The largest m such that `model` accepts all strings n = 1..m, tested up to `test_max`.
-
-    A string is accepted if all four outputs are right at every step.
-
-    Parameters
-    ----------
-    model : object with ``decision_function`` of a list of sequences
-        A fitted `EvokeClassifier`, for instance.
-    test_max : int
-        The longest string tried.
-
-    Returns
-    -------
-    int
-        0 if even the string n = 1 is rejected.
-    """
-    test_max = check_integer("test_max", test_max, 1, MOST_COUNT)
-    check_method("model", model, "decision_function")
-    for numbers in _batches(1, test_max):
-        X, y = anbncn(numbers)
-        for n, decisions, legal in zip(numbers, model.decision_function(X), y, strict=True):
-            if not np.array_equal(decisions > 0, legal > 0):
-                return n - 1
-    return test_max
-
-
-def anbncn_accepts(model: Any, n: int) -> bool:
-    """Whether `model` accepts the one string of `n`, however long: it is fed piece by piece, the state carried over.
-
-    Parameters
-    ----------
-    model : object with ``stream``
-        A fitted `EvokeClassifier`, for instance.
-    n : int
-        At least 1.
-
-    Returns
-    -------
-    bool
-        Whether all four outputs are right at every step.
-    """
-    n = check_integer("n", n, 1, MOST_COUNT)
-    check_method("model", model, "stream")
-    reader, length = model.stream(), 3 * n + 1
-    for begin in range(0, length, ROWS_AT_ONCE):
-        end = min(begin + ROWS_AT_ONCE, length)
-        decisions = reader.decision_function(_inputs(n, begin, end))
-        if not np.array_equal(decisions > 0, _targets(n, begin, end)):
-            return False
-    return True
-
-
-def anbncn_margins(model: Any, test_max: int = 2000) -> tuple[FloatArray, NDArray[np.bool_]]:
-    """By how much `model` accepts or rejects each of the strings n = 1..test_max.
-
-    Parameters
-    ----------
-    model : object with ``decision_function`` of a list of sequences
-        A fitted `EvokeClassifier`, for instance.
-    test_max : int
-        The longest string judged.
-
-    Returns
-    -------
-    margins : ndarray of shape (test_max,)
-        The least decision value over all steps and outputs of a string, those of outputs that are to say no with their
-        sign changed: negative if one of them is wrong.
-    accepted : bool ndarray of shape (test_max,)
-        Whether all are right. Zero says no, so a string with a margin of zero may be either.
-    """
-    test_max = check_integer("test_max", test_max, 1, MOST_STEPS)
-    check_method("model", model, "decision_function")
-    margins, accepted = np.empty(test_max), np.empty(test_max, dtype=bool)
-    for numbers in _batches(1, test_max):
-        X, y = anbncn(numbers)
-        for n, decisions, legal in zip(numbers, model.decision_function(X), y, strict=True):
-            margins[n - 1] = np.where(legal > 0, decisions, -decisions).min()
-            accepted[n - 1] = np.array_equal(decisions > 0, legal > 0)
-    return margins, accepted
 
 
 def superimposed_sines(n_waves: int = 2, n_steps: int = 1000, start: float = 1) -> FloatArray:
