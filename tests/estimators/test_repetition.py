@@ -100,12 +100,13 @@ def test_several_cells_and_letters(monkeypatch):
 
 @pytest.mark.parametrize("times", [0, -1, 1.5, None, 2**53 + 1])
 def test_bad_times(model, times):
-    with pytest.raises(ParameterError, match="^times must"):
+    with pytest.raises(ParameterError, match=r"^times must"):
         model.stream().repeat(UNITS[:1], times)
 
 
 def test_models_of_several_kinds_give_all_steps():
     X, y = tasks.anbncn(4)
-    for extra in ({"kernel": "linear"}, {"scale": "standard", "readout": "landmarks"}, {"readout": "lssvm"}, {"cell": "evolino"}):
+    scaled = {"scale": "standard", "readout": "landmarks"}
+    for extra in ({"kernel": "linear"}, scaled, {"readout": "lssvm"}, {"cell": "evolino"}):
         model = EvokeClassifier(**extra, n_generations=2, random_state=0).fit(X, y)
         both(model, [(UNITS[1:2], 200), (UNITS[1:3], 150)])

@@ -175,12 +175,10 @@ class ClassifierStream(Stream):
         times : int
             How often they are read, at most 2^53.
 
-        Yields
-        ------
-        values : ndarray of shape (n,) or (n, n_outputs)
-            Decision values of the next steps.
-        count : int
-            How often in a row these values come.
+        Returns
+        -------
+        iterator of (ndarray of shape (n,) or (n, n_outputs), int)
+            Decision values of the next steps, and how often in a row these values come. The steps are read as it goes.
 
         Raises
         ------

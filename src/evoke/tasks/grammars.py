@@ -18,7 +18,7 @@ LONGEST_DRAWN = 10**4  # symbols of a string with brackets that is drawn; longer
 class Phase:
     """A part of a string: the same symbols over and over.
 
-    Attributes
+    Parameters
     ----------
     symbols : str
         One period.
@@ -30,6 +30,12 @@ class Phase:
         Which may follow the last symbol of the phase.
     constant : int
         Part of the sum.
+
+    Examples
+    --------
+    >>> from evoke.tasks import Phase
+    >>> Phase("c", (1, 1), ("c",), "T").times((2, 3))
+    5
     """
 
     symbols: str
@@ -39,7 +45,18 @@ class Phase:
     constant: int = 0
 
     def times(self, counts: tuple[int, ...]) -> int:
-        """How often the period comes, given the free counts."""
+        """How often the period comes.
+
+        Parameters
+        ----------
+        counts : tuple of int
+            The free counts of the string.
+
+        Returns
+        -------
+        int
+            The sum.
+        """
         return sum(a * n for a, n in zip(self.counts, counts, strict=True)) + self.constant
 
 
