@@ -3,6 +3,13 @@
 from __future__ import annotations
 
 from evoke.reproduce._anbncn import LARGEST_N_MAX, PUBLISHED, anbncn, run_anbncn
+from evoke.reproduce._languages import (
+    LONG_COUNTS,
+    PUBLISHED_LANGUAGES,
+    languages,
+    run_language,
+    training_strings,
+)
 from evoke.reproduce._markdown import markdown
 from evoke.reproduce._report import EXPERIMENTS, file_stem, report
 from evoke.reproduce._runs import Interrupted
@@ -12,18 +19,23 @@ from evoke.reproduce.presets import PRESETS, SINES_PRESETS, anbncn_parameters, s
 __all__ = [
     "EXPERIMENTS",
     "LARGEST_N_MAX",
+    "LONG_COUNTS",
     "PRESETS",
     "PUBLISHED",
+    "PUBLISHED_LANGUAGES",
     "PUBLISHED_SSE",
     "SINES_PRESETS",
     "Interrupted",
     "anbncn",
     "anbncn_parameters",
     "file_stem",
+    "languages",
     "markdown",
     "report",
     "run_anbncn",
+    "run_language",
     "run_sines",
     "sines",
     "sines_parameters",
+    "training_strings",
 ]

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from evoke.reproduce._anbncn import LONG_STRINGS
+from evoke.reproduce._languages import LONG_COUNTS, PUBLISHED_LANGUAGES
 from evoke.reproduce._sines import WINDOW
 from evoke.tasks import SINES_SPLIT
 
@@ -156,8 +157,57 @@ def conditions(config: dict[str, Any]) -> str:
     return f"Concurrent runs: {config['n_jobs']}. {where}; {packages}."
 
 
+def _languages(result: dict[str, Any]) -> list[str]:
+    """What is said of formal languages: one row each."""
+    config = result["config"]
+    lines = [
+        "# Formal languages, learnt from few short strings", "",
+        f"Trained with n_max = {config['n_max']}; seeds {config['seed']}..{config['seed'] + config['runs'] - 1}. "
+        "Accepted: the largest m such that all strings with counts up to m are accepted (tested up to 1000, or 60 with "
+        "two counts). Drawn: runs that accept all of 200 random strings of 20 to 2000 symbols. Then the runs that "
+        "accept a single string with these counts, and those that are certified.", "",
+    ]  # fmt: skip
+    head = ["language", "runs", "accepted, median", "quartiles", "worst", "drawn",
+            *(f"n = {n:,}" for n in LONG_COUNTS), "certified", "seconds", "MDLRNN, 100 and 500 strings"]  # fmt: skip
+    rows = []
+    for name, found in result["summary"].items():
+        runs = [run for run in result["runs"] if run["language"] == name]
+        low, middle, high = found["quartiles_accepted"] or (None,) * 3
+        certified = [run["certified"] for run in runs if run["certified"] is not None]
+        published = PUBLISHED_LANGUAGES.get(name)
+        rows.append([
+            name, len(runs), _show(middle, "g"), f"{_show(low, 'g')} to {_show(high, 'g')}",
+            _show(found["worst_accepted"], "d"), found["n_all_sampled"], *found["n_long"].values(),
+            sum(certified) if certified else "-", _show(found["median_seconds"], ".1f"),
+            "-" if published is None else f"{published[0]:g} %, {published[1]:g} %",
+        ])  # fmt: skip
+    lines += _table(head, rows)
+    lines += [
+        "", "The published numbers are the share of test strings that are right, by networks that learn from the next "
+        "symbols seen in strings from a probabilistic grammar; ours are told which symbols may follow.",
+    ]  # fmt: skip
+    runs, unfinished = result["runs"], result["unfinished"]
+    failing = [f"{run['language']} {run['seed']} ({run['accepted']})" for run in runs if run["sampled"] < 1.0]
+    if failing:
+        lines += ["", f"Runs that reject drawn strings, with the seed and what they accept: {', '.join(failing)}."]
+    return lines + (["", *_unfinished(unfinished)] if unfinished else [])
+
+
+def _experiment(result: dict[str, Any]) -> list[str]:
+    """What is said of an experiment of the paper."""
+    runs, unfinished = result["runs"], result["unfinished"]
+    lines = [f"# {title(result)}", "", explanation(result), "", *comparison([result])]
+    if result["task"] == "anbncn":
+        lines += ["", *_long_strings(runs)]
+    if runs:
+        lines += ["", *_each_run(result)]
+    if unfinished:
+        lines += ["", *_unfinished(unfinished)]
+    return lines
+
+
 def markdown(result: dict[str, Any]) -> str:
-    """The result of `anbncn` or `sines` as tables in Markdown, compared with the published numbers.
+    """The result of `anbncn`, `sines` or `languages` as tables in Markdown, compared with the published numbers.
 
     Parameters
     ----------
@@ -170,16 +220,14 @@ def markdown(result: dict[str, Any]) -> str:
         Markdown.
     """
     runs, unfinished, config = result["runs"], result["unfinished"], result["config"]
-    lines = [f"# {title(result)}", "", explanation(result), "", *comparison([result])]
-    if result["task"] == "anbncn":
-        lines += ["", *_long_strings(runs)]
-    if runs:
-        lines += ["", *_each_run(result)]
-    if unfinished:
-        lines += ["", *_unfinished(unfinished)]
+    if result["task"] == "languages":
+        lines = _languages(result)
+    else:
+        lines = _experiment(result)
     if result["interrupted"]:
         n_started = len(runs) + len(unfinished)
-        lines += ["", f"Interrupted: {len(runs)} of {config['runs']} runs finished, {n_started} started."]
+        wanted = config["runs"] * len(config.get("names", ("one",)))
+        lines += ["", f"Interrupted: {len(runs)} of {wanted} runs finished, {n_started} started."]
     parameters = ", ".join(f"{name}={value!r}" for name, value in config["parameters"].items())
     lines += ["", f"{result['seconds']:.1f} s in total. {conditions(config)}", "", f"Parameters: {parameters}."]
     return "\n".join(lines) + "\n"

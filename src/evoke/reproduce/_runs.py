@@ -18,7 +18,7 @@ from evoke.evolution.run import Callback
 from evoke.evolution.workers import in_threads, spread
 from evoke.exceptions import ParameterError, WorkerLostError
 from evoke.reproduce._statistics import finite
-from evoke.reproduce.presets import PRESETS
+from evoke.reproduce.presets import SINES_PRESETS
 
 __all__ = ["Interrupted", "Progress", "carry_out", "check_run", "check_runs", "timed_fit"]
 
@@ -75,17 +75,17 @@ def check_run(seed: Any, preset: Any, solver: Any, readout: Any, n_generations: 
     check_integer("seed", seed, 0)
     if n_generations is not None:
         check_integer("n_generations", n_generations, 1)
-    check_choice("preset", preset, tuple(PRESETS))
+    check_choice("preset", preset, tuple(SINES_PRESETS))
     check_choice("solver", solver, ("auto", "native", "thundersvm"))
     check_choice("readout", readout, READOUTS)
     if solver == "thundersvm" and readout != "svm":
         raise ParameterError(f"solver='thundersvm' only trains readout='svm', got readout={readout!r}")
 
 
-def timed_fit(model: BaseEvoke, *data: Any) -> dict[str, Any]:
+def timed_fit(model: BaseEvoke, *data: Any, **held_out: Any) -> dict[str, Any]:
     """Fit the model; return the entries that all runs have: what the evolution achieved and what it took."""
     begin = time.perf_counter()
-    model.fit(*data)
+    model.fit(*data, **held_out)
     seconds = time.perf_counter() - begin
     return {
         "fitness": finite(model.best_fitness_), "generations": len(model.history_),

@@ -1,0 +1,223 @@
+"""Formal languages beyond the paper's: learnt from few strings, tested on very long ones."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from itertools import islice
+from typing import Any
+
+import numpy as np
+
+from evoke import tasks
+from evoke._validation.errors import refusal
+from evoke._validation.parameters import check_choice, check_integer
+from evoke.estimators import EvokeClassifier
+from evoke.evolution.run import Callback
+from evoke.reproduce._runs import Interrupted, Progress, carry_out, check_run, check_runs, timed_fit
+from evoke.reproduce._statistics import quartiles
+from evoke.reproduce.presets import PRESETS
+
+__all__ = ["LONG_COUNTS", "PUBLISHED_LANGUAGES", "languages", "run_language", "training_strings"]
+
+# Lan et al. (2022), minimum description length networks: share of test strings that are right, in per cent, after 100
+# and after 500 strings drawn from a grammar. They are not told which symbols may follow; ours are.
+PUBLISHED_LANGUAGES: dict[str, tuple[float, float]] = {
+    "anbn": (100.0, 100.0), "anbncn": (96.5, 100.0), "anbncndn": (68.6, 99.9), "anbmcn+m": (98.9, 100.0),
+    "dyck1": (69.9, 100.0),
+}  # fmt: skip
+
+# Single long strings that every run is tested on as well: all free counts have this value.
+LONG_COUNTS = (10_000, 1_000_000, 1_000_000_000)
+# Up to which count all strings are tested; with two counts their number is the square.
+TEST_MAX = {1: 1000, 2: 60}
+# Strings that are drawn where a language has no small list of them.
+N_DRAWN, N_TRAINING, N_TESTED = 5000, 40, 200
+LARGEST_N_MAX = 40
+
+
+def training_strings(name: str, n_max: int = 10) -> list[str]:
+    """The strings that the runs of a language learn from, all different.
+
+    Parameters
+    ----------
+    name : str
+        One of `evoke.tasks.LANGUAGES`.
+    n_max : int
+        Languages of blocks: all counts up to it; with two free counts, up to half of it. Others: the first 40 different
+        strings of up to 2 `n_max` symbols that are drawn.
+
+    Returns
+    -------
+    list of str
+        From the shortest on.
+    """
+    language = tasks.language(name)
+    n_max = check_integer("n_max", n_max, 2, LARGEST_N_MAX)
+    if _of_blocks(name):
+        return language.strings(n_max if language.n_counts == 1 else n_max // 2)
+    drawn = (string for string in language.sample(N_DRAWN, 0, p=0.45) if 0 < len(string) <= 2 * n_max)
+    return sorted(islice(dict.fromkeys(drawn), N_TRAINING), key=lambda string: (len(string), string))
+
+
+def _of_blocks(name: str) -> bool:
+    return name.startswith("anb")
+
+
+def _test_strings(name: str) -> list[str]:
+    """Strings at random that are much longer than those of the training."""
+    drawn = tasks.language(name).sample(N_DRAWN, 1, p=0.02 if _of_blocks(name) or name == "wcwR" else 0.49)
+    return list(islice(dict.fromkeys(string for string in drawn if 20 < len(string) <= 2000), N_TESTED))
+
+
+def _model(n_generations: int | None, **others: Any) -> EvokeClassifier:
+    parameters = PRESETS["languages"] | {"n_jobs": 1} | others
+    if n_generations is not None:
+        parameters["n_generations"] = n_generations
+    return EvokeClassifier(**parameters)
+
+
+def _check(seed: Any, n_max: Any, n_generations: Any) -> None:
+    check_integer("n_max", n_max, 2, LARGEST_N_MAX)
+    check_run(seed, "tuned", "auto", "svm", n_generations)
+
+
+def run_language(
+    seed: int,
+    language: str,
+    n_max: int = 10,
+    n_generations: int | None = None,
+    callbacks: Iterable[Callback] | None = None,
+) -> dict[str, Any]:
+    """One run on a formal language: evolve on few short strings, then measure how far the model generalises.
+
+    The strings are so few that all of them are used to train readouts and to judge networks.
+
+    Parameters
+    ----------
+    seed : int
+        Seed of the run: the ``random_state`` of the classifier.
+    language : str
+        One of `evoke.tasks.LANGUAGES`.
+    n_max, n_generations
+        As in `languages`.
+    callbacks : iterable of callables, optional
+        Passed to `EvokeClassifier`.
+
+    Returns
+    -------
+    dict
+        ``language``; ``seed``; ``accepted``, the largest m such that all strings of the family with counts up to m are
+        accepted, up to 1000, or 60 with two counts; ``certified``, None: not tried; ``sampled``, the share of random
+        strings of 20 to 2000 symbols that are accepted; ``spot``, whether single long strings are accepted, by their
+        counts; ``fitness``, ``generations``, ``evaluations`` and ``seconds`` of the evolution.
+    """
+    check_choice("language", language, tasks.LANGUAGES)
+    _check(seed, n_max, n_generations)
+    task = tasks.language(language)
+    X, y = task.encode(training_strings(language, n_max))
+    model = _model(n_generations, random_state=seed, callbacks=callbacks)
+    evolution = timed_fit(model, X, y, X_val=X, y_val=y)
+    X_test, y_test = task.encode(_test_strings(language))
+    right = [
+        np.array_equal(decisions > 0, legal > 0)
+        for decisions, legal in zip(model.decision_function(X_test), y_test, strict=True)
+    ]
+    spot = {}
+    for n in LONG_COUNTS:  # a string that is not counted exactly is read step by step: not after one that is rejected
+        spot[str(n)] = all(spot.values()) and task.accepts(model, (n,) * task.n_counts)
+    return {
+        "language": language,
+        "seed": seed,
+        "accepted": task.accepted(model, TEST_MAX[task.n_counts]),
+        "certified": None,
+        "sampled": float(np.mean(right)),
+        **evolution,
+        "spot": spot,
+    }
+
+
+def languages(
+    names: Iterable[str] = tasks.LANGUAGES,
+    *,
+    n_max: int = 10,
+    runs: int = 20,
+    seed: int = 0,
+    n_jobs: int = 1,
+    n_generations: int | None = None,
+    progress: Progress | None = None,
+) -> dict[str, Any]:
+    """Formal languages, learnt from few short strings with one preset, ``PRESETS["languages"]``.
+
+    Parameters
+    ----------
+    names : iterable of str
+        Some of `evoke.tasks.LANGUAGES`.
+    n_max : int, default=10
+        Which strings are learnt; see `training_strings`.
+    runs : int, default=20
+        Number of runs for each language.
+    seed : int, default=0
+        The runs have the seeds ``seed, ..., seed + runs - 1``.
+    n_jobs : int, default=1
+        Number of concurrent runs; the results do not depend on it.
+    n_generations : int, optional
+        Number of generations. By default, that of the preset.
+    progress : callable, optional
+        As in `anbncn`.
+
+    Returns
+    -------
+    dict
+        Ready for JSON: ``task``, ``runs`` as from `run_language`, ``unfinished``, ``summary`` by language, ``config``,
+        ``seconds`` and ``interrupted``.
+
+    Raises
+    ------
+    ParameterError
+        An argument out of range.
+    Interrupted
+        On Ctrl-C, with the result so far.
+    """
+    names = [names] if isinstance(names, str) else list(names)
+    for name in names:
+        check_choice("names", name, tasks.LANGUAGES)
+    if not names:
+        raise refusal("names", "name at least one language", names)
+    check_runs(runs, n_jobs, progress)
+    _check(seed, n_max, n_generations)
+    result: dict[str, Any] = {"task": "languages", "runs": [], "unfinished": [], "summary": {}}
+    seconds = 0.0
+    for name in names:
+
+        def run_one(seed: int, callbacks: list[Callback], name: str = name) -> dict[str, Any]:
+            return run_language(seed, name, n_max, n_generations, callbacks)
+
+        try:
+            found = carry_out(
+                {}, run_one, _model(n_generations), _summary,
+                runs=runs, seed=seed, n_jobs=n_jobs, progress=progress, n_max=n_max, names=names,
+            )  # fmt: skip
+        except Interrupted as interrupted:
+            found = interrupted.result
+        result["runs"] += found["runs"]
+        result["unfinished"] += [{"language": name} | run for run in found["unfinished"]]
+        result["summary"][name] = found["summary"]
+        seconds += found["seconds"]
+        result |= {"config": found["config"], "seconds": seconds, "interrupted": found["interrupted"]}
+        if found["interrupted"]:
+            raise Interrupted(result)
+    return result
+
+
+def _summary(finished: list[dict[str, Any]]) -> dict[str, Any]:
+    """Statistics of the runs of a language."""
+    accepted = [run["accepted"] for run in finished]
+    return {
+        "summary": {
+            "quartiles_accepted": quartiles(accepted).tolist() if accepted else None,
+            "worst_accepted": min(accepted, default=None),
+            "n_all_sampled": sum(run["sampled"] == 1.0 for run in finished),
+            "n_long": {str(n): sum(run["spot"][str(n)] for run in finished) for n in LONG_COUNTS},
+            "median_seconds": float(np.median([run["seconds"] for run in finished])) if finished else None,
+        }
+    }
