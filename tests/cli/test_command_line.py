@@ -79,7 +79,7 @@ def test_show_config(here):
 
 def test_choices_are_those_of_the_library():
     options = {option.name: option for option in cli.commands["reproduce"].commands["anbncn"].params}
-    assert set(options["preset"].type.choices) == set(reproduce.PRESETS)
+    assert set(options["preset"].type.choices) == set(reproduce.SINES_PRESETS)
     assert options["n_max"].type.max == reproduce.LARGEST_N_MAX
     for experiment in ("anbncn", "sines"):
         options = {option.name: option for option in cli.commands["reproduce"].commands[experiment].params}

@@ -40,7 +40,7 @@ def without_seconds(result):
 
 
 def test_presets_are_parameters_of_the_classifier():
-    assert set(reproduce.PRESETS) == {"paper", "tuned"}
+    assert set(reproduce.PRESETS) == {"paper", "tuned", "languages"}
     for preset in reproduce.PRESETS.values():
         assert set(preset) <= set(inspect.signature(EvokeClassifier).parameters)
         EvokeClassifier(**preset | {"n_generations": 1}, random_state=0).fit(*tasks.anbncn(2))

@@ -22,14 +22,14 @@ def progress_bar(title: str, runs: int, generations: int) -> Iterator[Callable[[
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-    done: dict[int, int] = {}
+    done: dict[tuple[str | None, int], int] = {}
     columns = (TextColumn(title + "run {task.fields[run]}/{task.fields[runs]}"), BarColumn(), MofNCompleteColumn(),
                TextColumn("generations, {task.fields[state]}"), TimeElapsedColumn())  # fmt: skip
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task("", total=runs * generations, run=1, runs=runs, state="starting")
 
         def show(run: dict[str, Any]) -> None:
-            done[run["seed"]] = generations if run["status"] in ("finished", "failed") else run["generations"]
+            done[run.get("language"), run["seed"]] = generations if run["status"] in ("finished", "failed") else run["generations"]
             fitness = "no fitness yet" if run["fitness"] is None else f"fitness {run['fitness']:.3g}"
             bar.update(task, completed=sum(list(done.values())), run=len(done), state=f"seed {run['seed']}: {fitness}")
 

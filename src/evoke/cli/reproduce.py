@@ -1,4 +1,4 @@
-"""The commands ``evoke reproduce anbncn``, ``sines`` and ``all``."""
+"""The commands ``evoke reproduce anbncn``, ``sines``, ``languages`` and ``all``."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def _options(options: tuple[Callable[[Any], Any], ...]) -> Callable[[Any], Any]:
 
 @click.group()
 def reproduce() -> None:
-    """Run the paper's experiments."""
+    """Run the paper's experiments, and those on other languages."""
 
 
 @reproduce.command()
@@ -72,6 +72,35 @@ def anbncn(n_max: int, **arguments: Any) -> None:
 def sines(waves: int, **arguments: Any) -> None:
     """Superimposed sine waves, continued by a network that reads its own output (section 3.2)."""
     _reproduce_one("sines", {"waves": waves}, **arguments)
+
+
+@reproduce.command()
+@click.option("--language", "names", multiple=True, metavar="NAME",
+              help="A language, such as anbn or dyck1; may be given several times. By default all of them.")
+@click.option("--n-max", type=click.IntRange(2, 40), default=10, help="Learn from strings with counts up to N_MAX.")
+@_options(_OPTIONS_OF_RUNS)
+@click.option("--json", "json_file", type=OutputFile(), help="Write the result to this file as JSON.")
+def languages(names: tuple[str, ...], json_file: Path | None, **arguments: Any) -> None:
+    """Formal languages, learnt from few short strings and tested on very long ones."""
+    with one_line_errors(), few_warnings():
+        (json_file,) = check_targets({"--json": json_file})
+        from evoke import reproduce, tasks
+
+        chosen = names or tasks.LANGUAGES
+        generations = arguments["n_generations"] or reproduce.PRESETS["languages"]["n_generations"]
+        try:
+            with progress_bar("", arguments["runs"] * len(chosen), generations) as progress:
+                result = reproduce.languages(chosen, **arguments, progress=progress)
+        except reproduce.Interrupted as interrupted:
+            result = interrupted.result
+        table = reproduce.markdown(result)
+        if json_file:
+            write(json_file, _json(result))
+    print_text(table)
+    if result["interrupted"] or result["unfinished"]:
+        error = Interrupted if result["interrupted"] else click.ClickException
+        where = f"written to {json_file}" if json_file else "nothing was written"
+        raise error(f"{_reason(result, arguments['runs'] * len(chosen))}; {where}")
 
 
 def _reproduce_one(
@@ -195,12 +224,12 @@ def _draw(results: list[dict[str, Any]], path: Path) -> None:
         draw(lambda figure: FreeRunDisplay.from_results(results, axes=figure), path)
 
 
-def _reason(result: dict[str, Any]) -> str:
+def _reason(result: dict[str, Any], wanted: int | None = None) -> str:
     """Why a reproduction is not complete, in one line."""
     from evoke.cli.tables import counted
 
     verb = "interrupted" if result["interrupted"] else "failed"
-    line = f"{verb}, {len(result['runs'])} of {result['config']['runs']} runs finished"
+    line = f"{verb}, {len(result['runs'])} of {wanted or result['config']['runs']} runs finished"
     for run in result["unfinished"][:3]:
         fitness = "none" if run["fitness"] is None else f"{run['fitness']:.3g}"
         done = counted(run["generations"], "generation")

@@ -192,10 +192,14 @@ def languages(
         def run_one(seed: int, callbacks: list[Callback], name: str = name) -> dict[str, Any]:
             return run_language(seed, name, n_max, n_generations, callbacks)
 
+        def show(run: dict[str, Any], name: str = name) -> None:
+            if progress is not None:
+                progress({"language": name} | run)
+
         try:
             found = carry_out(
                 {}, run_one, _model(n_generations), _summary,
-                runs=runs, seed=seed, n_jobs=n_jobs, progress=progress, n_max=n_max, names=names,
+                runs=runs, seed=seed, n_jobs=n_jobs, progress=show, n_max=n_max, names=names,
             )  # fmt: skip
         except Interrupted as interrupted:
             found = interrupted.result
