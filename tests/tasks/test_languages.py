@@ -172,6 +172,7 @@ def test_long_strings_as_step_by_step(counting):
     lang = language("anbncn")
     assert lang.accepts(counting, 10**9)
     assert not lang.accepts(EvokeClassifier(n_generations=2, random_state=0).fit(*tasks.anbncn(3)), 10**9)
+    assert lang.accepts(counting, 10**9, max_read=10) is None
     for n in (1, 7, 500, 3000):
         ((x,), (y,)) = lang.encode_counts([n])
         assert lang.accepts(counting, n) == np.array_equal(counting.decision_function(x) > 0, y > 0)

@@ -29,7 +29,8 @@ def progress_bar(title: str, runs: int, generations: int) -> Iterator[Callable[[
         task = bar.add_task("", total=runs * generations, run=1, runs=runs, state="starting")
 
         def show(run: dict[str, Any]) -> None:
-            done[run.get("language"), run["seed"]] = generations if run["status"] in ("finished", "failed") else run["generations"]
+            key = run.get("language"), run["seed"]
+            done[key] = generations if run["status"] in ("finished", "failed") else run["generations"]
             fitness = "no fitness yet" if run["fitness"] is None else f"fitness {run['fitness']:.3g}"
             bar.update(task, completed=sum(list(done.values())), run=len(done), state=f"seed {run['seed']}: {fitness}")
 

@@ -90,7 +90,7 @@ def anbncn_accepts(model: Any, n: int) -> bool:
     bool
         Whether all four outputs are right at every step.
     """
-    return ANBNCN.accepts(model, check_integer("n", n, 1, MOST_COUNT))
+    return bool(ANBNCN.accepts(model, check_integer("n", n, 1, MOST_COUNT)))
 
 
 def anbncn_margins(model: Any, test_max: int = 2000) -> tuple[FloatArray, NDArray[np.bool_]]:

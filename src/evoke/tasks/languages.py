@@ -217,7 +217,7 @@ class Language:
             y.append(np.concatenate([legal for _, legal in parts]).astype(np.int64))
         return X, y
 
-    def accepts(self, model: Any, counts: int | Counts) -> bool:
+    def accepts(self, model: Any, counts: int | Counts, max_read: int | None = None) -> bool | None:
         """Whether `model` accepts one string of the family of `phases`, however long: whether all outputs are right.
 
         What provably repeats is skipped (`evoke.estimators.streams.ClassifierStream.repeat`), so that strings of a
@@ -230,18 +230,20 @@ class Language:
             A fitted `EvokeClassifier`, for instance.
         counts : int or tuple of int
             The free counts of the string.
+        max_read : int, optional
+            Give up after so many steps that were read, not skipped.
 
         Returns
         -------
         bool
-            Whether an output is positive where its symbol may follow, and only there, at every step.
+            Whether an output is positive where its symbol may follow, and only there, at every step; None if given up.
 
         Raises
         ------
         ParameterError
             Numbers that are no counts, or a model that does not read step by step.
         """
-        return self._read(model, counts, _accepted)
+        return self._read(model, counts, _accepted, max_read)
 
     def predicts(self, model: Any, counts: int | Counts) -> bool:
         """Whether the largest output is right at all steps of a string that only one symbol may follow.
@@ -262,7 +264,7 @@ class Language:
         ParameterError
             As in `accepts`.
         """
-        return self._read(model, counts, _predicted)
+        return bool(self._read(model, counts, _predicted))
 
     def accepted(self, model: Any, test_max: int = 2000) -> int:
         """The largest m such that `model` accepts all strings of the family of `phases` with counts up to m.
@@ -375,14 +377,18 @@ class Language:
                 yield inputs, self._targets(phase.inside), times - 1
             yield inputs, self._targets([*phase.inside[:-1], phase.last]), 1
 
-    def _read(self, model: Any, counts: Any, judge: Judge) -> bool:
+    def _read(self, model: Any, counts: Any, judge: Judge, max_read: int | None = None) -> bool | None:
         counts = self._counts(counts, "counts")
+        left = np.inf if max_read is None else check_integer("max_read", max_read, 1)
         check_method("model", model, "stream")
         reader = model.stream()
         for inputs, legal, times in self._parts(counts):
             for decisions, _ in _repeat(reader, inputs, times):
                 if not judge(decisions, np.tile(legal, (len(decisions) // len(legal), 1))):
                     return False
+                left -= len(decisions)
+                if left < 0:
+                    return None
         return True
 
 
