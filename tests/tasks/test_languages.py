@@ -173,6 +173,8 @@ def test_long_strings_as_step_by_step(counting):
     assert lang.accepts(counting, 10**9)
     assert not lang.accepts(EvokeClassifier(n_generations=2, random_state=0).fit(*tasks.anbncn(3)), 10**9)
     assert lang.accepts(counting, 10**9, max_read=10) is None
+    assert lang.predicts(counting, 10**9)
+    assert lang.predicted(counting, 50) == 50
     for n in (1, 7, 500, 3000):
         ((x,), (y,)) = lang.encode_counts([n])
         assert lang.accepts(counting, n) == np.array_equal(counting.decision_function(x) > 0, y > 0)
@@ -214,6 +216,8 @@ def test_all_pairs_up_to_the_first_that_fails():
         lambda: language("anbn").accepts(None, 1),
         lambda: language("anbn").accepts(Oracle(language("anbn"), (1,)), 0),
         lambda: language("anbn").accepted(None, 1),
+        lambda: language("anbn").predicted(None, 1),
+        lambda: language("anbn").accepts(Oracle(language("anbn"), (1,)), 1, max_read=0),
     ],
 )
 def test_bad_arguments(call):

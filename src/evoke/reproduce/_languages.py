@@ -51,7 +51,7 @@ def training_strings(name: str, n_max: int = 10) -> list[str]:
     Returns
     -------
     list of str
-        From the shortest on.
+        They are in a fixed order.
     """
     language = tasks.language(name)
     n_max = check_integer("n_max", n_max, 2, LARGEST_N_MAX)
@@ -111,7 +111,8 @@ def run_language(
         ``language``; ``seed``; ``accepted``, the largest m such that all strings of the family with counts up to m are
         accepted, up to 1000, or 60 with two counts; ``certified``, None: not tried; ``sampled``, the share of random
         strings of 20 to 2000 symbols that are accepted; ``spot``, whether single long strings are accepted, by their
-        counts, None where that would take too long; ``fitness``, ``generations``, ``evaluations`` and ``seconds`` of the evolution.
+        counts, None where that would take too long; ``fitness``, ``generations``, ``evaluations`` and ``seconds`` of
+        the evolution.
     """
     check_choice("language", language, tasks.LANGUAGES)
     _check(seed, n_max, n_generations)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from itertools import product
+from itertools import islice, product
 from typing import Any
 
 import numpy as np
@@ -294,6 +294,30 @@ class Language:
                 if not _accepted(decisions, legal > 0):
                     return max(each) - 1
         return test_max
+
+    def predicted(self, model: Any, n_strings: int = 15_000) -> int:
+        """How many of the first strings of the family of `phases` `model` predicts, in the sense of `predicts`.
+
+        Parameters
+        ----------
+        model : object with ``stream``
+            A fitted `EvokeClassifier`, for instance.
+        n_strings : int
+            How many strings are tried, in the order of the largest of their counts.
+
+        Returns
+        -------
+        int
+            At most `n_strings`.
+
+        Raises
+        ------
+        ParameterError
+            A number out of range, or a model that does not read step by step.
+        """
+        n_strings = check_integer("n_strings", n_strings, 1, MOST_STEPS)
+        tried = (each for batch in self.batches(n_strings) for each in batch)
+        return sum(self.predicts(model, each) for each in islice(tried, n_strings))
 
     def batches(self, test_max: int) -> Iterator[list[Counts]]:
         """The free counts up to `test_max`, in the order of the largest of them, some strings at a time.
