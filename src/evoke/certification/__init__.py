@@ -1,0 +1,1 @@
+"""Machine-made proofs that a network accepts every string of a family."""

@@ -1,0 +1,127 @@
+"""Families of strings whose blocks are as long as counts say: a^n b^n, a^n b^m c^(n+m) and others."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from evoke._validation.errors import refusal
+
+__all__ = ["FAMILIES", "Family", "Phase", "blocks", "family_of"]
+
+
+@dataclass(frozen=True)
+class Phase:
+    """A word that is repeated as often as the counts say.
+
+    Attributes
+    ----------
+    word : tuple of int
+        The symbols of one repetition, as numbers of inputs.
+    count : tuple of int
+        How often: the sum of these numbers times the free counts; none is negative, and one is positive.
+    within : tuple of tuple of int
+        For each symbol of the word, the outputs that may follow it.
+    end : tuple of int
+        The outputs that may follow the last symbol of the last repetition.
+    """
+
+    word: tuple[int, ...]
+    count: tuple[int, ...]
+    within: tuple[tuple[int, ...], ...]
+    end: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Family:
+    """Strings made of a start symbol and phases, for all values of the free counts from 1 on.
+
+    Attributes
+    ----------
+    name : str
+    n_inputs : int
+        Symbols read, the start symbol among them; an input is 1 for its symbol and -1 for others.
+    n_outputs : int
+        Symbols that may follow, the end among them.
+    start : int
+        The start symbol.
+    after_start : tuple of int
+        The outputs that may follow it.
+    phases : tuple of Phase
+    """
+
+    name: str
+    n_inputs: int
+    n_outputs: int
+    start: int
+    after_start: tuple[int, ...]
+    phases: tuple[Phase, ...]
+
+    def __post_init__(self) -> None:
+        inputs, outputs = range(self.n_inputs), range(self.n_outputs)
+        n_counts = {len(phase.count) for phase in self.phases}
+        if len(n_counts) != 1 or n_counts == {0}:
+            raise refusal("phases", "have a number for each count, one at least", self.phases)
+        for k, phase in enumerate(self.phases):
+            place = f"phases[{k}]"
+            if not phase.word or any(symbol not in inputs for symbol in phase.word):
+                raise refusal(f"{place}.word", f"be symbols below {self.n_inputs}", phase.word)
+            if min(phase.count) < 0 or max(phase.count) == 0:
+                raise refusal(f"{place}.count", "be integers of at least 0, one of them positive", phase.count)
+            if len(phase.within) != len(phase.word):
+                raise refusal(f"{place}.within", "have the outputs after each symbol of the word", phase.within)
+            if any(output not in outputs for legal in (*phase.within, phase.end) for output in legal):
+                raise refusal(f"{place}.within", f"be outputs below {self.n_outputs}", (phase.within, phase.end))
+        if self.start not in inputs:
+            raise refusal("start", f"be a symbol below {self.n_inputs}", self.start)
+
+    @property
+    def n_counts(self) -> int:
+        """Number of free counts."""
+        return len(self.phases[0].count)
+
+    def length(self, phase: Phase, counts: Sequence[int]) -> int:
+        """Symbols of a phase."""
+        return len(phase.word) * sum(c * n for c, n in zip(phase.count, counts, strict=True))
+
+
+def blocks(name: str, symbols: str, counts: Sequence[tuple[int, ...]], free: int) -> Family:
+    """A block of each symbol in turn; in the first `free` ones the next block may begin after any symbol.
+
+    Inputs are S and the symbols, outputs the symbols and T, the end.
+    """
+    phases = []
+    for k, count in enumerate(counts):
+        within = (k, k + 1) if k < free else (k,)
+        phases.append(Phase((k + 1,), count, (within,), within if k < free else (k + 1,)))
+    return Family(name, len(symbols) + 1, len(symbols) + 1, 0, (0,), tuple(phases))
+
+
+FAMILIES = {
+    family.name: family
+    for family in (
+        blocks("anbn", "ab", [(1,), (1,)], 1),
+        blocks("anb2n", "ab", [(1,), (2,)], 1),
+        blocks("anbncn", "abc", [(1,)] * 3, 1),
+        blocks("anbncndn", "abcd", [(1,)] * 4, 1),
+        blocks("anbncndnen", "abcde", [(1,)] * 5, 1),
+        blocks("anbmcn+m", "abc", [(1, 0), (0, 1), (1, 1)], 2),
+        blocks("anbmBmAn", "abBA", [(1, 0), (0, 1), (0, 1), (1, 0)], 2),
+    )
+}
+
+
+def family_of(language: Any) -> Family:
+    """The family of a name, or the family itself.
+
+    Raises
+    ------
+    ParameterError
+        Neither of them.
+    """
+    if isinstance(language, Family):
+        return language
+    if not isinstance(language, str) or language not in FAMILIES:
+        raise refusal("language", f"be a Family or one of {tuple(FAMILIES)}", language)
+    return FAMILIES[language]
