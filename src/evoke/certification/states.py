@@ -113,9 +113,9 @@ def _kept(cell: Cell, added: Interval, most: tuple[int, ...], current: int | Non
 
 
 def _forgetting(cell: Cell, forget: Interval, added: Interval, whole: Interval) -> Cell:
-    """f s + added of the whole interval."""
-    ends = [f * s for f in forget for s in whole]
-    low, high = below(below(min(ends)) + added[0]), above(above(max(ends)) + added[1])
+    """f s + added of the whole interval, each end rounded once, as the core does."""
+    ends = [Fraction(f) * Fraction(s) for f in set(forget) for s in set(whole)]
+    low, high = float(min(ends) + Fraction(added[0])), float(max(ends) + Fraction(added[1]))
     return Cell(low, high, (0.0,) * len(cell.slopes), 0.0, None)
 
 
