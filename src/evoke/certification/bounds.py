@@ -24,7 +24,7 @@ SLACK = 8 * 2.0**-52
 # Below the smallest normal number errors are absolute, and tanh of a tiny number has one of them.
 TINIEST = 1e-322
 # From where on the core's functions give exactly 1, and where the logistic function is as small as it gets.
-ONE_LOGISTIC, ONE_TANH, LEAST_LOGISTIC = 40.0, 20.0, -708.0
+ONE_LOGISTIC, ONE_TANH, LEAST_LOGISTIC = 36.75, 19.07, -708.0
 NEXT_TO_NOTHING = 1e-307
 
 Box = tuple[FloatArray, FloatArray]
