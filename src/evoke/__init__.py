@@ -13,6 +13,7 @@ from evoke._version import __version__
 if TYPE_CHECKING:
     from evoke import (
         callbacks,
+        certification,
         cmaes,
         esp,
         estimators,
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
         svm,
         tasks,
     )
+    from evoke.certification import certify
     from evoke.cmaes import CMAES
     from evoke.config import show_config
     from evoke.esp import ESP
@@ -42,6 +44,8 @@ _HOME = {
     "EvokeRegressor": "evoke.estimators",
     "ModelFileError": "evoke.exceptions",
     "callbacks": None,
+    "certification": None,
+    "certify": "evoke.certification",
     "cmaes": None,
     "esp": None,
     "estimators": None,
@@ -69,6 +73,8 @@ __all__ = [
     "ModelFileError",
     "__version__",
     "callbacks",
+    "certification",
+    "certify",
     "cmaes",
     "esp",
     "estimators",

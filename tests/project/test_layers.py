@@ -21,7 +21,7 @@ FLOORS = [
     {"config", "readouts"},
     {"evolution"},
     {"estimators"},
-    {"callbacks", "plot"},
+    {"callbacks", "certification", "plot"},
     {"reproduce"},
     {"cli"},
 ]
@@ -116,9 +116,11 @@ def test_a_circle_and_an_arrow_up_would_be_seen():
 # Every import path that users have.
 PUBLIC = {
     "evoke": ["CMAES", "ESP", "EvokeClassifier", "EvokeForecaster", "EvokeRegressor", "ModelFileError", "callbacks",
-              "cmaes", "esp", "estimators", "evolution", "exceptions", "inspection", "load", "lstm", "metrics", "plot",
+              "certification", "certify", "cmaes", "esp", "estimators", "evolution", "exceptions", "inspection", "load", "lstm", "metrics", "plot",
               "readouts", "reproduce", "sequences", "show_config", "svm", "tasks"],
     "evoke.callbacks": ["Checkpoint", "EarlyStopping", "HistoryLog", "Progress"],
+    "evoke.certification": ["FAMILIES", "Certificate", "Family", "Phase", "certify"],
+    "evoke.certification.checker": ["CertificateError", "check"],
     "evoke.cmaes": ["CMAES"],
     "evoke.esp": ["ESP"],
     "evoke.estimators": ["EvokeClassifier", "EvokeForecaster", "EvokeRegressor"],

@@ -22,10 +22,10 @@ UNIT = 2.0**-53
 # Twice the error of logistic, tanh and exp, at most 3 units in the last place, and the rounding of the bounds themselves.
 SLACK = 8 * 2.0**-52
 # Below the smallest normal number errors are absolute, and tanh of a tiny number has one of them.
-TINIEST = 1e-322
+TINIEST = 1e-320
 # From where on the core's functions give exactly 1, and where the logistic function is as small as it gets.
 ONE_LOGISTIC, ONE_TANH, LEAST_LOGISTIC = 36.75, 19.07, -708.0
-NEXT_TO_NOTHING = 1e-307
+NEXT_TO_NOTHING = 2e-307
 
 Box = tuple[FloatArray, FloatArray]
 

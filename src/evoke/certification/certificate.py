@@ -1,0 +1,241 @@
+"""`certify`: every string of a family is accepted, up to which counts, and why."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from evoke._validation.errors import refusal
+from evoke._validation.parameters import check_integer
+from evoke.certification.bounds import Reader
+from evoke.certification.families import Family, family_of
+from evoke.certification.proof import Case, Loop, NotProved, prove
+from evoke.estimators import EvokeClassifier
+
+__all__ = ["FORMAT", "Certificate", "certify"]
+
+# Of the file; a checker reads its own only.
+FORMAT = 1
+# Beyond it floating point does not have all whole numbers.
+MOST_COUNT = 2**52
+# Counts from which on loops are tried, for one count and for two, and symbols a round.
+THRESHOLDS = {1: (12, 16, 20, 24, 28, 32, 40, 64, 100), 2: (12, 16, 24)}
+PERIODS = (1, 2, 3, 4)
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """What `certify` found.
+
+    Attributes
+    ----------
+    certified : bool
+        Whether every string of the family is accepted for all counts from 1 to those asked for.
+    up_to : int
+        The counts up to which that is proved; 0: for none. Where not all that was asked for is proved, the strings
+        beyond may be accepted or not.
+    margin : float
+        The least distance of any decision value from zero that the proof allows for, in all strings up to `up_to`.
+    reason : str
+        Where the proof ended if not certified, else what it rests on.
+    family : Family
+        The strings.
+    threshold : int
+        Smaller counts were read one by one, larger ones are by loops.
+    period : int
+        By how much a round of each loop raises a count.
+    cases : tuple of Case
+        What was proved for itself: counts, and the invariants of loops.
+    """
+
+    certified: bool
+    up_to: int
+    margin: float
+    reason: str
+    family: Family
+    threshold: int
+    period: int
+    cases: tuple[Case, ...]
+
+    def to_json(self) -> str:
+        """The certificate for `evoke.certification.checker`, which has no code of the proof.
+
+        Returns
+        -------
+        str
+            JSON, whose numbers are those of the proof to the last bit.
+        """
+        family = self.family
+        loops = [
+            {"counts": case.counts, "pumped": case.pumped, "margin": case.margin,
+             "loops": [[_loop(loop) for loop in of_phase] for of_phase in case.loops]}
+            for case in self.cases if any(case.pumped)
+        ]  # fmt: skip
+        return json.dumps({
+            "format": FORMAT, "certified": self.certified, "up_to": self.up_to, "margin": self.margin,
+            "reason": self.reason, "language": family.name, "n_counts": family.n_counts, "n_inputs": family.n_inputs,
+            "n_outputs": family.n_outputs, "start": family.start, "after_start": family.after_start,
+            "phases": [
+                {"word": phase.word, "count": phase.count, "within": phase.within, "end": phase.end}
+                for phase in family.phases
+            ],
+            "threshold": self.threshold, "period": self.period, "invariants": self.in_words(), "cases": loops,
+        }, indent=1)  # fmt: skip
+
+    def in_words(self) -> list[str]:
+        """The invariant of each loop as a sentence.
+
+        Returns
+        -------
+        list of str
+        """
+        return [text for case in self.cases for text in _sentences(case)]
+
+
+def _loop(loop: Loop) -> dict[str, Any]:
+    cells = [
+        {"low": cell.low, "high": cell.high, "slopes": cell.slopes, "step": cell.step, "drift": drift}
+        for cell, drift in zip(loop.cells, loop.drifts, strict=True)
+    ]
+    phi = np.transpose(loop.phi).tolist()
+    return {"variable": loop.variable, "at": loop.at, "steps": loop.steps, "cells": cells, "phi": phi}
+
+
+def _sentences(case: Case) -> Iterator[str]:
+    counts = ", ".join(f"{n} and more" if more else f"{n}" for n, more in zip(case.counts, case.pumped, strict=True))
+    for k, of_phase in enumerate(case.loops):
+        for loop in of_phase:
+            cells = []
+            for h, cell in enumerate(loop.cells):
+                if cell.step:
+                    cells.append(f"cell {h} is moved by {cell.step:g}")
+                elif any(cell.slopes):
+                    cells.append(f"cell {h} keeps its count")
+                else:
+                    cells.append(f"cell {h} is at {_about(cell.low, cell.high)}")
+            width = max(high - low for low, high in np.transpose(loop.phi))
+            yield (f"counts {counts}, phase {k + 1}: in each round of {loop.steps} symbols, from symbol {loop.at} on, "
+                   f"{', '.join(cells)}; activations are known to within {width:.2g}")  # fmt: skip
+
+
+def _about(low: float, high: float) -> str:
+    return f"{low:.6g}" if high - low <= 1e-6 * max(1.0, abs(low)) else f"{low:.6g} to {high:.6g}"
+
+
+def certify(model: EvokeClassifier, language: str | Family, up_to: int = MOST_COUNT) -> Certificate:
+    """Prove that a fitted classifier accepts every string of a family.
+
+    A string is accepted if all outputs are right at every step: positive where a symbol may follow, else not. The proof
+    reads a short string in interval arithmetic, with loops whose rounds are any number: their invariants are found by
+    trial and verified by intervals that hold the core's arithmetic in any order of sums and on any instruction set.
+
+    Parameters
+    ----------
+    model : EvokeClassifier
+        One network in double precision, read at every step by support vector machines with the kernel "rbf" or
+        "linear", or by linear weights, an output for each symbol.
+    language : str or Family
+        "anbn", "anb2n", "anbncn", "anbncndn", "anbncndnen", "anbmcn+m" or "anbmBmAn"; or a family of one's own.
+    up_to : int, default=2**52
+        The largest count, at most 2^52.
+
+    Returns
+    -------
+    Certificate
+        With `certified` False where no proof was found, whether the model fails or not; `up_to` then says how far it
+        reaches.
+
+    Raises
+    ------
+    ParameterError
+        A model that is no such classifier, or of other symbols; an unknown language; `up_to` out of range.
+
+    Examples
+    --------
+    >>> from evoke import EvokeClassifier, certify, tasks
+    >>> from evoke.reproduce import PRESETS
+    >>> model = EvokeClassifier(**PRESETS["tuned"], random_state=0).fit(*tasks.anbncn(10))
+    >>> certify(model, "anbncn").up_to == 2**52
+    True
+    """
+    family = family_of(language)
+    up_to = check_integer("up_to", up_to, 1, MOST_COUNT)
+    reader = Reader(*_parts(model, family))
+    found, reason = _attempt(reader, family, up_to)
+    if found is not None:
+        return _certificate(family, up_to, found, "all cases proved", certified=True)
+    # how far a proof reaches: powers of two, then the counts below them one by one
+    low, high = 3, (up_to - 1).bit_length() - 1
+    best: tuple[int, _Found] | None = None
+    while low <= high:
+        middle = (low + high) // 2
+        found, _ = _attempt(reader, family, 2**middle)
+        if found is None:
+            high = middle - 1
+        else:
+            best, low = (2**middle, found), middle + 1
+    if best is None:
+        best = _one_by_one(reader, family, min(up_to - 1, 7))
+    if best is None:
+        return Certificate(False, 0, 0.0, reason, family, 1, 1, ())
+    return _certificate(family, *best, reason, certified=False)
+
+
+_Found = tuple[int, int, list[Case]]
+
+
+def _certificate(family: Family, up_to: int, found: _Found, reason: str, *, certified: bool) -> Certificate:
+    threshold, period, cases = found
+    margin = min(case.margin for case in cases)
+    return Certificate(certified, up_to, margin, reason, family, threshold, period, tuple(cases))
+
+
+def _attempt(reader: Reader, family: Family, up_to: int) -> tuple[_Found | None, str]:
+    """Threshold, period and cases of a proof; or the reason of the last attempt."""
+    reason = ""
+    for threshold in THRESHOLDS.get(family.n_counts, THRESHOLDS[2]):
+        for period in PERIODS:
+            try:
+                return (threshold, period, prove(reader, family, up_to, threshold, period)), ""
+            except NotProved as error:
+                reason = str(error)
+        if up_to < threshold:
+            break
+    return None, reason
+
+
+def _one_by_one(reader: Reader, family: Family, most: int) -> tuple[int, _Found] | None:
+    for up_to in range(most, 0, -1):
+        try:
+            return up_to, (up_to + 1, 1, prove(reader, family, up_to, up_to + 1, 1))
+        except NotProved:
+            continue
+    return None
+
+
+def _parts(model: Any, family: Family) -> tuple[Any, Any]:
+    """The network and the readout of a model that can be certified."""
+    if not isinstance(model, EvokeClassifier):
+        raise refusal("model", "be an EvokeClassifier", model)
+    check_is_fitted(model)
+    fitted = model.fitted_
+    network, readout = fitted.network, fitted.readout
+    if fitted.pooling is not None or fitted.scaling is not None or fitted.preparation is not None:
+        raise refusal("model", "be one network that reads X as it is, without pooling or scaling", model)
+    if network.genome.ndim != 2 or fitted.per_sequence:
+        raise refusal("model", "be one network with targets at every step", model)
+    if network.genome.dtype != np.float64:
+        raise refusal("model", "be in double precision", network.genome.dtype)
+    if fitted.washout:
+        raise refusal("model", "have no washout", fitted.washout)
+    if readout.kernel.name not in ("rbf", "linear"):
+        raise refusal("model", "have the kernel 'rbf' or 'linear'", readout.kernel.name)
+    if not fitted.multilabel or (fitted.n_inputs, fitted.n_outputs) != (family.n_inputs, family.n_outputs):
+        demand = f"have {family.n_inputs} inputs and {family.n_outputs} outputs of their own for {family.name}"
+        raise refusal("model", demand, (fitted.n_inputs, fitted.n_outputs))
+    return network, readout

@@ -99,7 +99,7 @@ class Walk:
         else:
             raise NotProved(f"{place}: no invariant of the loop was found")
         self.follow(head, phase, at, at + steps, -1, v, f"{place}, in all rounds", check=True)
-        return loop, _left(head, v)
+        return _settled(loop, head, after), _left(head, v)
 
 
 def _fresh(state: State) -> State:
@@ -130,7 +130,7 @@ def _wider(loop: Loop, head: State, after: State, most: tuple[int, ...], factor:
     """A wider guess where the last one was no invariant; None where it was."""
     cells, drifts, same = list(loop.cells), list(loop.drifts), True
     for h, (cell, before, now) in enumerate(zip(loop.cells, head.cells, after.cells, strict=True)):
-        if before.steady and now.steady and before.low <= now.low and now.high <= before.high:
+        if _stays(before, now):
             continue
         low, high = drifts[h]
         if now.moved is not None:
@@ -153,6 +153,19 @@ def _wider(loop: Loop, head: State, after: State, most: tuple[int, ...], factor:
         else:
             phi = np.maximum(phi[0] + factor * low_by, -1.0), np.minimum(phi[1] + factor * high_by, 1.0)
     return None if same else replace(loop, cells=tuple(cells), drifts=tuple(drifts), phi=phi)
+
+
+def _stays(before: Cell, now: Cell) -> bool:
+    return before.steady and now.steady and before.low <= now.low and now.high <= before.high
+
+
+def _settled(loop: Loop, head: State, after: State) -> Loop:
+    """The invariant without drifts of cells that stay where they are."""
+    cells, drifts = list(loop.cells), list(loop.drifts)
+    for h, (before, now) in enumerate(zip(head.cells, after.cells, strict=True)):
+        if _stays(before, now):
+            cells[h], drifts[h] = before, (0.0, 0.0)
+    return replace(loop, cells=tuple(cells), drifts=tuple(drifts))
 
 
 def _hull(cell: Cell, low: float, high: float, factor: float) -> Cell:

@@ -10,7 +10,7 @@ from evoke.cli.errors import few_warnings, one_line_errors
 from evoke.cli.figures import MOST_DRAWN
 from evoke.cli.paths import InputFile, OutputFile, TableFile
 
-__all__ = ["fit", "generate", "info", "predict"]
+__all__ = ["certify", "check_certificate", "fit", "generate", "info", "predict"]
 
 
 class Separator(click.ParamType):  # type: ignore[type-arg] # generic in new versions of Click only
@@ -145,3 +145,35 @@ def info(**arguments: Any) -> None:
         from evoke.cli.info import describe_model
 
         describe_model(**arguments)
+
+
+@click.command()
+@click.argument("model", type=InputFile())
+@click.option("--language", required=True, metavar="NAME", help="anbn, anb2n, anbncn, anbncndn, anbmcn+m, anbmBmAn.")
+@click.option("--up-to", type=click.IntRange(1, 2**52), default=2**52, help="The largest count.")
+@click.option("--json", "json_file", type=OutputFile(), help="Write the certificate to this file.")
+def certify(**arguments: Any) -> None:
+    """Prove that a classifier accepts every string of a language.
+
+    Prints up to which counts all strings are accepted, and the invariant of each loop of the proof. The exit status is 1
+    where the proof does not reach as far as asked. A file written by --json can be checked by "evoke check-certificate".
+    """
+    with one_line_errors():
+        from evoke.cli.certify import certify_model
+
+        certify_model(**arguments)
+
+
+@click.command("check-certificate")
+@click.argument("certificate", type=InputFile())
+@click.argument("model", type=InputFile())
+def check_certificate(**arguments: Any) -> None:
+    """Check a certificate against the model that it is about.
+
+    The check reads both files by itself and shares no code with "evoke certify". The exit status is 1 where the
+    certificate does not hold.
+    """
+    with one_line_errors():
+        from evoke.cli.certify import check_file
+
+        check_file(**arguments)
