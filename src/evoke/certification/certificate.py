@@ -14,7 +14,7 @@ from evoke._validation.errors import refusal
 from evoke._validation.parameters import check_integer
 from evoke.certification.bounds import Reader
 from evoke.certification.families import Family, family_of
-from evoke.certification.proof import Case, Loop, NotProved, prove
+from evoke.certification.proof import Case, Loop, NotProved, Prover
 from evoke.estimators import EvokeClassifier
 
 __all__ = ["FORMAT", "Certificate", "certify"]
@@ -23,9 +23,15 @@ __all__ = ["FORMAT", "Certificate", "certify"]
 FORMAT = 1
 # Beyond it floating point does not have all whole numbers.
 MOST_COUNT = 2**52
-# Counts from which on loops are tried, for one count and for two, and symbols a round.
-THRESHOLDS = {1: (12, 16, 20, 24, 28, 32, 40, 64, 100), 2: (12, 16, 24)}
-PERIODS = (1, 2, 3, 4)
+# Counts that are read one by one before anything else is tried, for one count and for several.
+FIRST = (12, 6)
+# From which count on loops are tried, and by how much a round raises it.
+ATTEMPTS = (
+    *((threshold, period) for threshold in (12, 16, 20, 24, 32, 48) for period in (1, 2)),
+    (24, 3), (24, 4), (48, 3), (48, 4), (100, 1), (100, 2),
+)  # fmt: skip
+FEWER_ATTEMPTS = ((16, 1), (16, 2), (48, 1), (48, 2))
+PROVED = "all cases are proved"
 
 
 @dataclass(frozen=True)
@@ -165,24 +171,27 @@ def certify(model: EvokeClassifier, language: str | Family, up_to: int = MOST_CO
     """
     family = family_of(language)
     up_to = check_integer("up_to", up_to, 1, MOST_COUNT)
-    reader = Reader(*_parts(model, family))
-    found, reason = _attempt(reader, family, up_to)
-    if found is not None:
-        return _certificate(family, up_to, found, "all cases proved", certified=True)
-    # how far a proof reaches: powers of two, then the counts below them one by one
-    low, high = 3, (up_to - 1).bit_length() - 1
-    best: tuple[int, _Found] | None = None
+    prover = Prover(Reader(*_parts(model, family)), family)
+    first = min(up_to, FIRST[family.n_counts > 1])
+    alone, reason = _one_by_one(prover, first)
+    if alone < first or first == up_to:
+        if alone == 0:
+            return Certificate(False, 0, 0.0, reason, family, 1, 1, ())
+        found = alone + 1, 1, prover.prove(alone, alone + 1, 1)
+        return _certificate(family, alone, found, reason, certified=alone == up_to)
+    whole, reason = _attempt(prover, up_to, ATTEMPTS)
+    if whole is not None:
+        return _certificate(family, up_to, whole, PROVED, certified=True)
+    # how far a proof reaches: a power of two
+    best = first, (first + 1, 1, prover.prove(first, first + 1, 1))
+    low, high = first.bit_length(), (up_to - 1).bit_length() - 1
     while low <= high:
         middle = (low + high) // 2
-        found, _ = _attempt(reader, family, 2**middle)
-        if found is None:
+        part, _ = _attempt(prover, 2**middle, FEWER_ATTEMPTS)
+        if part is None:
             high = middle - 1
         else:
-            best, low = (2**middle, found), middle + 1
-    if best is None:
-        best = _one_by_one(reader, family, min(up_to - 1, 7))
-    if best is None:
-        return Certificate(False, 0, 0.0, reason, family, 1, 1, ())
+            best, low = (2**middle, part), middle + 1
     return _certificate(family, *best, reason, certified=False)
 
 
@@ -195,27 +204,25 @@ def _certificate(family: Family, up_to: int, found: _Found, reason: str, *, cert
     return Certificate(certified, up_to, margin, reason, family, threshold, period, tuple(cases))
 
 
-def _attempt(reader: Reader, family: Family, up_to: int) -> tuple[_Found | None, str]:
+def _attempt(prover: Prover, up_to: int, attempts: tuple[tuple[int, int], ...]) -> tuple[_Found | None, str]:
     """Threshold, period and cases of a proof; or the reason of the last attempt."""
     reason = ""
-    for threshold in THRESHOLDS.get(family.n_counts, THRESHOLDS[2]):
-        for period in PERIODS:
-            try:
-                return (threshold, period, prove(reader, family, up_to, threshold, period)), ""
-            except NotProved as error:
-                reason = str(error)
-        if up_to < threshold:
-            break
+    for threshold, period in attempts:
+        try:
+            return (threshold, period, prover.prove(up_to, threshold, period)), ""
+        except NotProved as error:
+            reason = str(error)
     return None, reason
 
 
-def _one_by_one(reader: Reader, family: Family, most: int) -> tuple[int, _Found] | None:
-    for up_to in range(most, 0, -1):
+def _one_by_one(prover: Prover, most: int) -> tuple[int, str]:
+    """The number up to which the strings of all counts are accepted, read one by one."""
+    for up_to in range(1, most + 1):
         try:
-            return up_to, (up_to + 1, 1, prove(reader, family, up_to, up_to + 1, 1))
-        except NotProved:
-            continue
-    return None
+            prover.prove(up_to, up_to + 1, 1)
+        except NotProved as error:
+            return up_to - 1, str(error)
+    return most, PROVED
 
 
 def _parts(model: Any, family: Family) -> tuple[Any, Any]:

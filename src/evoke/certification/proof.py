@@ -15,7 +15,7 @@ from evoke.certification.bounds import Box, Reader
 from evoke.certification.families import Family, Phase
 from evoke.certification.states import Cell, Interval, State, add_exactly, begin, below, above, read, span
 
-__all__ = ["Case", "Loop", "NotProved", "prove"]
+__all__ = ["Case", "Loop", "NotProved", "Prover"]
 
 # Attempts at an invariant, those of them that only grow as far as they must, and by how much more the others do.
 MOST_ATTEMPTS, CAREFUL, FACTOR = 60, 20, 2.0
@@ -258,18 +258,46 @@ def prove_case(reader: Reader, family: Family, counts: tuple[int, ...], period: 
     return Case(counts, pumped, tuple(loops), walk.margin)
 
 
-def prove(reader: Reader, family: Family, up_to: int, threshold: int, period: int) -> list[Case]:
-    """All cases for counts up to `up_to`: those below the threshold each, those from there on by loops.
+class Prover:
+    """Proofs for one network and family, which share the cases of strings that are read one by one."""
 
-    Raises
-    ------
-    NotProved
-        Of the first case that fails.
-    """
-    values = range(1, min(up_to, threshold + period - 1) + 1)
-    every = itertools.product(values, repeat=family.n_counts)
-    cases = []
-    for counts in sorted(every, key=lambda counts: (-sum(n >= threshold for n in counts), counts)):
-        most = tuple((up_to - n) // period if n >= threshold else 0 for n in counts)
-        cases.append(prove_case(reader, family, counts, period, most))
-    return cases
+    def __init__(self, reader: Reader, family: Family):
+        self.reader, self.family = reader, family
+        self._single: dict[tuple[int, ...], Case | NotProved] = {}
+
+    def single(self, counts: tuple[int, ...]) -> Case:
+        """The case of one string.
+
+        Raises
+        ------
+        NotProved
+            It may be rejected.
+        """
+        if counts not in self._single:
+            try:
+                self._single[counts] = prove_case(self.reader, self.family, counts, 1, (0,) * len(counts))
+            except NotProved as error:
+                self._single[counts] = error
+        case = self._single[counts]
+        if isinstance(case, NotProved):
+            raise case
+        return case
+
+    def prove(self, up_to: int, threshold: int, period: int) -> list[Case]:
+        """All cases for counts up to `up_to`: those below the threshold each, those from there on by loops.
+
+        Raises
+        ------
+        NotProved
+            Of the first case that fails.
+        """
+        values = range(1, min(up_to, threshold + period - 1) + 1)
+        every = itertools.product(values, repeat=self.family.n_counts)
+        cases = []
+        for counts in sorted(every, key=lambda counts: (-sum(n >= threshold for n in counts), counts)):
+            most = tuple((up_to - n) // period if n >= threshold else 0 for n in counts)
+            if any(most):
+                cases.append(prove_case(self.reader, self.family, counts, period, most))
+            else:
+                cases.append(self.single(counts))
+        return cases
