@@ -207,9 +207,8 @@ def tanh(x: Decimal) -> tuple[Decimal, Decimal]:
         return -high, -low
     if x == 0 or x >= ONE_TANH:
         return (Decimal(0),) * 2 if x == 0 else (Decimal(1),) * 2
-    if x < Decimal("1e-6"):  # x - x^3 / 3 < tanh(x) < x
-        low, high = DOWN.multiply(x, 1 - Decimal("1e-11")), x
-        low = max(low, DOWN.subtract(x, UP.multiply(x, UP.multiply(x, x))))
+    if x < Decimal("1e-9"):  # x - x^3 / 3 < tanh(x) < x
+        low, high = DOWN.multiply(x, 1 - Decimal("1e-18")), x
     else:
         power = DOWN.exp(2 * x)
         low = DOWN.subtract(1, UP.divide(2, DOWN.add(1, DOWN.multiply(power, 1 - EXP_ERROR))))

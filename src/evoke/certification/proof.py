@@ -69,20 +69,22 @@ class Walk:
             raise NotProved(f"{place}: an output may be wrong, its least margin is {margin:.3g}")
         self.margin = min(self.margin, margin)
 
-    def follow(self, state: State, phase: Phase, begin: int, end: int, last: int, current: int | None, place: str,
-               check: bool = True) -> State:  # fmt: skip
+    def follow(self, state: State, phase: Phase, begin: int, end: int, last: int, current: int | None,
+               place: str) -> State:  # fmt: skip
         """Read symbols begin..end of a phase, whose last one is `last`."""
         for j in range(begin, end):
             k = j % len(phase.word)
             state = read(self.reader, state, phase.word[k], self.most, current)
-            if check:
-                self.check(state, phase.end if j == last else phase.within[k], f"{place}, symbol {j + 1}")
+            self.check(state, phase.end if j == last else phase.within[k], f"{place}, symbol {j + 1}")
         return state
 
     def loop(self, entry: State, phase: Phase, v: int, at: int, steps: int, place: str) -> tuple[Loop, State]:
-        """An invariant of a loop over count v, and the state after all of its rounds."""
+        """An invariant of a loop over count v, and the state after all of its rounds.
+
+        Guesses only grow: where an output may be wrong for one of them, a wider one is of no use.
+        """
         most = self.most[v]
-        guess = self.follow(_fresh(entry), phase, at, at + steps, -1, None, place, check=False)
+        guess = self.follow(_fresh(entry), phase, at, at + steps, -1, None, place)
         counted = [_counted(cell, most) for cell in guess.cells]
         loop = Loop(
             v, at, steps,
@@ -91,14 +93,13 @@ class Walk:
         )  # fmt: skip
         for attempt in range(MOST_ATTEMPTS):
             head = State(_widened(loop, most), loop.phi)
-            after = self.follow(head, phase, at, at + steps, -1, v, place, check=False)
+            after = self.follow(head, phase, at, at + steps, -1, v, f"{place}, in all rounds")
             wider = _wider(loop, head, after, self.most, 1.0 if attempt < CAREFUL else FACTOR)
             if wider is None:
                 break
             loop = wider
         else:
             raise NotProved(f"{place}: no invariant of the loop was found")
-        self.follow(head, phase, at, at + steps, -1, v, f"{place}, in all rounds", check=True)
         return _settled(loop, head, after), _left(head, v)
 
 

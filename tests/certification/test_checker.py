@@ -1,0 +1,104 @@
+"""The check of certificates: it shares no code, and sees what is wrong."""
+
+import ast
+import inspect
+import json
+import subprocess
+import sys
+
+import pytest
+from helpers.weights import changed
+
+from evoke import certify
+from evoke.certification import checker
+from evoke.certification.checker import CertificateError, check
+
+
+@pytest.fixture(scope="module")
+def pair(models, tmp_path_factory):
+    path = tmp_path_factory.mktemp("certificate") / "model.evk"
+    models[2].save(path)
+    return certify(models[2], "anbncn").to_json(), path
+
+
+def test_it_imports_the_standard_library_alone():
+    modules = set()
+    for node in ast.walk(ast.parse(inspect.getsource(checker))):
+        if isinstance(node, ast.Import):
+            modules |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            modules.add(node.module)
+    assert modules <= {"__future__", *sys.stdlib_module_names}
+
+
+def first_loop(facts):
+    return facts["cases"][0]["loops"][0][0]
+
+
+def widen(facts, phase, by):
+    for cell in facts["cases"][0]["loops"][phase][0]["cells"]:
+        cell["low"], cell["high"] = cell["low"] - by, cell["high"] + by
+
+
+SPOILS = {
+    "a margin that is too wide for the invariant": lambda facts: widen(facts, 1, 5.0),
+    "a narrower state": lambda facts: widen(facts, 0, -0.5),
+    "another step": lambda facts: [cell.update(step=cell["step"] + 0.5) for cell in first_loop(facts)["cells"]],
+    "another slope": lambda facts: [cell.update(slopes=[1.0]) for cell in first_loop(facts)["cells"]],
+    "a drift with the wrong sign": lambda facts: [cell.update(drift=[1.0, 2.0]) for cell in first_loop(facts)["cells"]],
+    "no cells": lambda facts: first_loop(facts).update(cells=[]),
+    "no loops": lambda facts: facts["cases"][0].update(loops=[[], [], []]),
+    "no cases": lambda facts: facts.update(cases=[]),
+    "a loop elsewhere": lambda facts: first_loop(facts).update(at=10**6),
+    "activations of nothing": lambda facts: first_loop(facts).update(phi=[[0.5, 0.5]] * 5),
+    "another format": lambda facts: facts.update(format=2),
+    "another count": lambda facts: facts["phases"][2].update(count=[2]),
+    "other legal symbols": lambda facts: facts["phases"][0].update(within=[[0]]),
+    "another language": lambda facts: facts.update(language="anbn"),
+    "nothing certified": lambda facts: facts.update(up_to=0),
+    "a part is missing": lambda facts: facts.pop("period"),
+    "text for a number": lambda facts: facts.update(threshold="12"),
+    "other strings by another name": lambda facts: (facts.update(language="own"), facts["phases"][2].update(count=[2])),
+}
+
+
+@pytest.mark.parametrize("spoil", SPOILS)
+def test_what_does_not_hold_is_seen(pair, spoil):
+    text, path = pair
+    assert check(text, path)[0] == 2**52
+    facts = json.loads(text)
+    SPOILS[spoil](facts)
+    with pytest.raises(CertificateError):
+        check(json.dumps(facts), path)
+
+
+def test_a_certificate_of_another_model(pair, models, tmp_path):
+    text, _ = pair
+    other = tmp_path / "other.evk"
+    changed(models[2], models[2].genome_ * 0.01).save(other)
+    with pytest.raises(CertificateError):
+        check(text, other)
+    with pytest.raises(CertificateError):
+        check("{", other)
+    with pytest.raises(CertificateError):
+        check(text, __file__)
+
+
+def test_commands(pair, tmp_path):
+    _, model = pair
+    file = tmp_path / "certificate.json"
+
+    def evoke(*arguments):
+        return subprocess.run([sys.executable, "-m", "evoke", *map(str, arguments)], capture_output=True, text=True)
+
+    done = evoke("certify", model, "--language", "anbncn", "--json", file)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("anbncn: certified up to 4503599627370496\n")
+    done = evoke("check-certificate", file, model)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("anbncn: 1^n 2^n 3^n: holds up to 4503599627370496")
+    file.write_text(file.read_text().replace('"language": "anbncn"', '"language": "anbn"'))
+    done = evoke("check-certificate", file, model)
+    assert done.returncode == 1
+    assert "does not hold" in done.stderr
+    assert done.stderr.count("\n") == 1
