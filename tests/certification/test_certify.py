@@ -4,13 +4,13 @@ import json
 
 import numpy as np
 import pytest
-from helpers.weights import changed
 
 from evoke import EvokeClassifier, EvokeRegressor, certification, certify, tasks
 from evoke.certification import FAMILIES, Family, Phase
 from evoke.certification.checker import check
 from evoke.exceptions import ParameterError
 from evoke.reproduce import PRESETS
+from helpers.weights import changed
 
 
 def test_tuned_models_are_certified_as_far_as_floating_point_counts(models, tmp_path):
@@ -123,7 +123,8 @@ def test_two_counts(models):
     # strings of two counts, of which the network cannot read all: no certificate, but an answer
     certificate = certify(models[0], Family(
         "anbmcn", 4, 4, 0, (0,),
-        (Phase((1,), (1, 0), ((0, 1),), (0, 1)), Phase((2,), (0, 1), ((1,),), (1, 2)), Phase((3,), (1, 0), ((2,),), (3,))),
+        (Phase((1,), (1, 0), ((0, 1),), (0, 1)), Phase((2,), (0, 1), ((1,),), (1, 2)),
+         Phase((3,), (1, 0), ((2,),), (3,))),
     ), 10)  # fmt: skip
     assert not certificate.certified
     assert certificate.up_to == 0

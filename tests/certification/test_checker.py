@@ -7,11 +7,11 @@ import subprocess
 import sys
 
 import pytest
-from helpers.weights import changed
 
 from evoke import certify
 from evoke.certification import checker
 from evoke.certification.checker import CertificateError, check
+from helpers.weights import changed
 
 
 @pytest.fixture(scope="module")

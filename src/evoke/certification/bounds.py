@@ -1,8 +1,9 @@
 """What a network and its readout can answer where the activations are only known to lie in intervals.
 
-The answers hold for every order in which the core adds and for every rounding, with FMA or without: sums are widened by the
-a-priori bound of their rounding errors, those of the core and those made here. The core's functions are monotone but for
-the error that `csrc/vecmath.h` states; its own values at the ends of an interval, widened by twice that error, are bounds.
+The answers hold for every order in which the core adds and for every rounding, with FMA or without: sums are widened by
+the a-priori bound of their rounding errors, those of the core and those made here. The core's functions are monotone but
+for the error that `csrc/vecmath.h` states; its own values at the ends of an interval, widened by twice that error, are
+bounds.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from evoke.readouts import FittedReadout
 __all__ = ["Box", "Gates", "Reader", "logistic", "tanh"]
 
 UNIT = 2.0**-53
-# Twice the error of logistic, tanh and exp, at most 3 units in the last place, and the rounding of the bounds themselves.
+# Twice the error of logistic, tanh and exp, at most 3 units in the last place, and the rounding of the bounds.
 SLACK = 8 * 2.0**-52
 # Below the smallest normal number errors are absolute, and tanh of a tiny number has one of them.
 TINIEST = 1e-320
@@ -134,7 +135,7 @@ class Reader:
 def _dot(weights: FloatArray, values: Box, constant: FloatArray, size: FloatArray, n_more: int) -> Box:
     """Bounds of constant + weights . values; `size` is the sum of absolute values of what the constant is the sum of.
 
-    n + 1 numbers have an error of at most n units of the sum of their absolute values, to first order; it is made twice.
+    A sum of n + 1 numbers is wrong by at most n units of the sum of their sizes, to first order; it is made twice.
     """
     positive, negative = np.maximum(weights, 0.0), np.minimum(weights, 0.0)
     low, high = positive @ values[0] + negative @ values[1], positive @ values[1] + negative @ values[0]

@@ -183,7 +183,7 @@ def certify(model: EvokeClassifier, language: str | Family, up_to: int = MOST_CO
     if whole is not None:
         return _certificate(family, up_to, whole, PROVED, certified=True)
     # how far a proof reaches: a power of two
-    best = first, (first + 1, 1, prover.prove(first, first + 1, 1))
+    best: tuple[int, _Found] = first, (first + 1, 1, prover.prove(first, first + 1, 1))
     low, high = first.bit_length(), (up_to - 1).bit_length() - 1
     while low <= high:
         middle = (low + high) // 2
@@ -192,7 +192,7 @@ def certify(model: EvokeClassifier, language: str | Family, up_to: int = MOST_CO
             high = middle - 1
         else:
             best, low = (2**middle, part), middle + 1
-    return _certificate(family, *best, reason, certified=False)
+    return _certificate(family, best[0], best[1], reason, certified=False)
 
 
 _Found = tuple[int, int, list[Case]]

@@ -1,10 +1,11 @@
 """The check of a certificate, in plain Python: it shares no code with the proof, NumPy or the compiled core.
 
-It reads the model file itself, follows each case of the certificate in intervals, and finds out whether what the file says
-of each loop holds before its first round, and after a round if it held before. Sums, exp and tanh are bounded in decimal
-arithmetic of 40 digits, states in exact fractions. What is taken for granted of the core: double precision rounded to the
-nearest number; s(t) = fma(f, s(t-1), i z); logistic and tanh within `ERROR` of the exact values, and exactly 1 from
-`ONE_LOGISTIC` and `ONE_TANH` on; sums of n terms within n rounding errors of the sum of their sizes, in whatever order.
+It reads the model file itself, follows each case of the certificate in intervals, and finds out whether what the file
+says of each loop holds before its first round, and after a round if it held before. Sums, exp and tanh are bounded in
+decimal arithmetic of 40 digits, states in exact fractions. What is taken for granted of the core: double precision
+rounded to the nearest number; s(t) = fma(f, s(t-1), i z); logistic and tanh within `ERROR` of the exact values, and
+exactly 1 from `ONE_LOGISTIC` and `ONE_TANH` on; sums of n terms within n rounding errors of the sum of their sizes, in
+whatever order.
 """
 
 from __future__ import annotations
@@ -154,7 +155,8 @@ class Model:
                 least = DOWN.add(least, DOWN.multiply(near, near))
         error = (2 * len(point) + 8) * UNIT
         most = UP.add(UP.multiply(UP.multiply(self.gamma, most), 1 + error), Decimal("1e-300"))
-        least = max(DOWN.subtract(DOWN.multiply(DOWN.multiply(self.gamma, least), 1 - error), Decimal("1e-300")), Decimal(0))
+        least = DOWN.subtract(DOWN.multiply(DOWN.multiply(self.gamma, least), 1 - error), Decimal("1e-300"))
+        least = max(least, Decimal(0))
         low = Decimal(0) if most >= 700 else DOWN.multiply(DOWN.exp(-most), 1 - ERROR)
         high = Decimal("1e-300") if least >= 700 else UP.multiply(UP.exp(-least), 1 + ERROR)
         return low, high
@@ -404,8 +406,10 @@ def check(certificate: str, model: Any) -> tuple[int, float]:
     """
     try:
         return _check(json.loads(certificate), Model(model))
-    except (KeyError, IndexError, TypeError, AttributeError, OverflowError, RecursionError, zipfile.BadZipFile,
-            json.JSONDecodeError) as error:  # fmt: skip
+    except CertificateError:
+        raise
+    except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, RecursionError, SyntaxError, struct.error,
+            zipfile.BadZipFile) as error:  # fmt: skip
         raise CertificateError(f"the certificate or the model cannot be read: {error!r}") from None
 
 

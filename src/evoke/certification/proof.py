@@ -13,7 +13,7 @@ from evoke._core import lstm
 from evoke._validation.arrays import FloatArray
 from evoke.certification.bounds import Box, Reader
 from evoke.certification.families import Family, Phase
-from evoke.certification.states import Cell, Interval, State, add_exactly, begin, below, above, read, span
+from evoke.certification.states import Cell, Interval, State, above, add_exactly, begin, below, read, span
 
 __all__ = ["Case", "Loop", "NotProved", "Prover"]
 

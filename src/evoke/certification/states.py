@@ -1,13 +1,13 @@
 """States of the cells for all counts at once: an interval plus multiples of the numbers of rounds.
 
-A string is a short one, of which each loop is read K more times. After k of the K rounds of the loop that is being read the
-state of a cell is within
+A string is a short one, of which each loop is read K more times. After k of the K rounds of the loop that is being read
+the state of a cell is within
 
     [low, high] + sum over the counts v of slope[v] K[v] + step k,    0 <= K[v] <= most[v], 0 <= k <= K[current].
 
-A cell whose forget gate is exactly 1 keeps slopes, and is moved by what it adds. Sums are rounded to the nearest number, as
-the core's one FMA is; where all numbers are multiples of 2^-q below 2^(53 - q) they are exact. Elsewhere the slopes are
-given up for the interval that they span.
+A cell whose forget gate is exactly 1 keeps slopes, and is moved by what it adds. Sums are rounded to the nearest number,
+as the core's one FMA is; where all numbers are multiples of 2^-q below 2^(53 - q) they are exact. Elsewhere the slopes
+are given up for the interval that they span.
 """
 
 from __future__ import annotations
@@ -104,7 +104,8 @@ def _kept(cell: Cell, added: Interval, most: tuple[int, ...], current: int | Non
         return cell
     low, high = cell.low + added[0], cell.high + added[1]
     largest = above(max(map(abs, whole)) + max(map(abs, added)))  # of all values before and after
-    exact = cell.low == cell.high and added[0] == added[1] and _on_a_grid([low, added[0], cell.step, *cell.slopes], largest)
+    exact = cell.low == cell.high and added[0] == added[1]
+    exact = exact and _on_a_grid([cell.low, added[0], cell.step, *cell.slopes], largest)
     error = 0.0 if exact else above(largest * 2.0**-52)
     by = added if exact else (below(added[0] - error), above(added[1] + error))
     if not exact and not cell.steady:

@@ -155,8 +155,8 @@ def info(**arguments: Any) -> None:
 def certify(**arguments: Any) -> None:
     """Prove that a classifier accepts every string of a language.
 
-    Prints up to which counts all strings are accepted, and the invariant of each loop of the proof. The exit status is 1
-    where the proof does not reach as far as asked. A file written by --json can be checked by "evoke check-certificate".
+    Prints up to which counts all strings are accepted, and the invariant of each loop of the proof. The exit status is
+    1 where the proof does not reach as far as asked. "evoke check-certificate" checks a file written by --json.
     """
     with one_line_errors():
         from evoke.cli.certify import certify_model
