@@ -1,9 +1,9 @@
 """What a network and its readout can answer where the activations are only known to lie in intervals.
 
 The answers hold for every order in which the core adds and for every rounding, with FMA or without: sums are widened by
-the a-priori bound of their rounding errors, those of the core and those made here. The core's functions are monotone but
-for the error that `csrc/vecmath.h` states; its own values at the ends of an interval, widened by twice that error, are
-bounds.
+the a-priori bound of their rounding errors, those of the core and those made here. The core's functions are monotone
+but for the error that `csrc/vecmath.h` states; its own values at the ends of an interval, widened by twice that error,
+are bounds.
 """
 
 from __future__ import annotations

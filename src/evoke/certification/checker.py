@@ -408,8 +408,8 @@ def check(certificate: str, model: Any) -> tuple[int, float]:
         return _check(json.loads(certificate), Model(model))
     except CertificateError:
         raise
-    except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, RecursionError, SyntaxError, struct.error,
-            zipfile.BadZipFile) as error:  # fmt: skip
+    except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, RecursionError, SyntaxError,
+            struct.error, zipfile.BadZipFile) as error:  # fmt: skip
         raise CertificateError(f"the certificate or the model cannot be read: {error!r}") from None
 
 

@@ -15,7 +15,7 @@ __all__ = ["FAMILIES", "Family", "Phase", "blocks", "family_of"]
 class Phase:
     """A word that is repeated as often as the counts say.
 
-    Attributes
+    Parameters
     ----------
     word : tuple of int
         The symbols of one repetition, as numbers of inputs.
@@ -25,6 +25,14 @@ class Phase:
         For each symbol of the word, the outputs that may follow it.
     end : tuple of int
         The outputs that may follow the last symbol of the last repetition.
+
+    Examples
+    --------
+    The b of a^n b^2n, with a number for each of S, a and b, and for each of a, b and the end T:
+
+    >>> from evoke.certification import Phase
+    >>> Phase(word=(2,), count=(2,), within=((1,),), end=(2,)).count
+    (2,)
     """
 
     word: tuple[int, ...]
@@ -37,9 +45,10 @@ class Phase:
 class Family:
     """Strings made of a start symbol and phases, for all values of the free counts from 1 on.
 
-    Attributes
+    Parameters
     ----------
     name : str
+        What it is called in the certificate.
     n_inputs : int
         Symbols read, the start symbol among them; an input is 1 for its symbol and -1 for others.
     n_outputs : int
@@ -49,6 +58,19 @@ class Family:
     after_start : tuple of int
         The outputs that may follow it.
     phases : tuple of Phase
+        In the order in which they are read.
+
+    Raises
+    ------
+    ParameterError
+        A symbol, output or count that cannot be.
+
+    Examples
+    --------
+    >>> from evoke.certification import FAMILIES
+    >>> family = FAMILIES["anbncn"]
+    >>> [family.length(phase, [5]) for phase in family.phases]
+    [5, 5, 5]
     """
 
     name: str
@@ -82,7 +104,19 @@ class Family:
         return len(self.phases[0].count)
 
     def length(self, phase: Phase, counts: Sequence[int]) -> int:
-        """Symbols of a phase."""
+        """Symbols of a phase.
+
+        Parameters
+        ----------
+        phase : Phase
+            One of `phases`.
+        counts : sequence of int
+            The free counts.
+
+        Returns
+        -------
+        int
+        """
         return len(phase.word) * sum(c * n for c, n in zip(phase.count, counts, strict=True))
 
 

@@ -5,9 +5,9 @@ the state of a cell is within
 
     [low, high] + sum over the counts v of slope[v] K[v] + step k,    0 <= K[v] <= most[v], 0 <= k <= K[current].
 
-A cell whose forget gate is exactly 1 keeps slopes, and is moved by what it adds. Sums are rounded to the nearest number,
-as the core's one FMA is; where all numbers are multiples of 2^-q below 2^(53 - q) they are exact. Elsewhere the slopes
-are given up for the interval that they span.
+A cell whose forget gate is exactly 1 keeps slopes, and is moved by what it adds. Sums are rounded to the nearest
+number, as the core's one FMA is; where all numbers are multiples of 2^-q below 2^(53 - q) they are exact. Elsewhere the
+slopes are given up for the interval that they span.
 """
 
 from __future__ import annotations
