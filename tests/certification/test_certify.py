@@ -1,6 +1,7 @@
 """Certificates: what is certified is so."""
 
 import json
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -8,6 +9,7 @@ import pytest
 from evoke import EvokeClassifier, EvokeRegressor, certification, certify, tasks
 from evoke.certification import FAMILIES, Family, Phase
 from evoke.certification.checker import check
+from evoke.certification.families import family_of
 from evoke.exceptions import ParameterError
 from evoke.reproduce import PRESETS
 from helpers.weights import changed
@@ -117,6 +119,21 @@ def test_counts_of_the_families():
     two = FAMILIES["anbmcn+m"]
     assert [two.length(phase, (2, 5)) for phase in two.phases] == [2, 5, 7]
     assert set(certification.__all__) == {"FAMILIES", "Certificate", "Family", "Phase", "certify"}
+
+
+def test_languages_of_letters_are_families():
+    def phase(symbols, inside, last):
+        return SimpleNamespace(symbols=symbols, counts=(1,), inside=inside, last=last, constant=0)
+
+    language = SimpleNamespace(
+        name="anbncn", symbols="abc", strings=lambda counts: ["a" * n + "b" * n + "c" * n for n in counts],
+        encode=lambda strings: tasks.anbncn([len(string) // 3 for string in strings]),
+        phases=(phase("a", ("ab",), "ab"), phase("b", ("b",), "c"), phase("c", ("c",), "T")),
+    )  # fmt: skip
+    assert family_of(language) == FAMILIES["anbncn"]
+    language.phases[0].constant = 1
+    with pytest.raises(ParameterError, match="language must have phases whose length is a sum of counts alone"):
+        family_of(language)
 
 
 def test_two_counts(models):

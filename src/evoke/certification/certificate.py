@@ -146,7 +146,8 @@ def certify(model: EvokeClassifier, language: str | Family, up_to: int = MOST_CO
         One network in double precision, read at every step by support vector machines with the kernel "rbf" or
         "linear", or by linear weights, an output for each symbol.
     language : str or Family
-        "anbn", "anb2n", "anbncn", "anbncndn", "anbncndnen", "anbmcn+m" or "anbmBmAn"; or a family of one's own.
+        "anbn", "anb2n", "anbncn", "anbncndn", "anbncndnen", "anbmcn+m" or "anbmBmAn"; a family of one's own; or a
+        language with `phases` of letters, whose lengths are sums of the counts.
     up_to : int, default=2**52
         The largest count, at most 2^52.
 

@@ -147,15 +147,36 @@ FAMILIES = {
 
 
 def family_of(language: Any) -> Family:
-    """The family of a name, or the family itself.
+    """The family of a name or of a language with phases, or the family itself.
 
     Raises
     ------
     ParameterError
-        Neither of them.
+        None of them.
     """
     if isinstance(language, Family):
         return language
+    if hasattr(language, "phases") and hasattr(language, "encode"):
+        return _of_letters(language)
     if not isinstance(language, str) or language not in FAMILIES:
         raise refusal("language", f"be a Family or one of {tuple(FAMILIES)}", language)
     return FAMILIES[language]
+
+
+def _of_letters(language: Any) -> Family:
+    """The family of a language of letters: inputs are S and the letters, outputs the letters and T."""
+    inputs, outputs = f"S{language.symbols}", f"{language.symbols}T"
+    if any(phase.constant for phase in language.phases):
+        raise refusal("language", "have phases whose length is a sum of counts alone", language)
+
+    def legal(letters: str) -> tuple[int, ...]:
+        return tuple(sorted(map(outputs.index, letters)))
+
+    phases = tuple(
+        Phase(tuple(map(inputs.index, phase.symbols)), tuple(phase.counts), tuple(map(legal, phase.inside)),
+              legal(phase.last))
+        for phase in language.phases
+    )  # fmt: skip
+    n_counts = len(phases[0].count)
+    _, y = language.encode(language.strings([(1,) * n_counts if n_counts > 1 else 1]))
+    return Family(language.name, len(inputs), len(outputs), 0, tuple(map(int, y[0][0].nonzero()[0])), phases)
