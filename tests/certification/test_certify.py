@@ -77,7 +77,7 @@ def spoilt(rng, genome):
 
 def test_no_certificate_is_wrong(models, tmp_path):
     path, reached = tmp_path / "model.evk", []
-    for seed in range(100):
+    for seed in range(40):  # bench/study.py certificates has a thousand
         rng = np.random.default_rng(seed)
         model = changed(models[seed % 3], spoilt(rng, models[seed % 3].genome_))
         certificate = certify(model, "anbncn", 4000)
@@ -90,7 +90,7 @@ def test_no_certificate_is_wrong(models, tmp_path):
         if seed % 10 == 0:
             model.save(path)
             assert check(certificate.to_json(), path)[0] == certificate.up_to
-    assert 30 < sum(n == 4000 for n in reached) < 90
+    assert 12 < sum(n == 4000 for n in reached) < 36
     assert 0 in reached
 
 
