@@ -113,11 +113,16 @@ def test_labels_without_an_order():
 
 @pytest.mark.parametrize(
     "odd, got",
-    [(None, "NoneType None"), (5, "int 5"), ({0: 1}, "dict {0: 1}"), (iter("a"), "str"), (np.array(5), "shape ()")],
+    [(None, "NoneType None"), (5, "int 5"), ({0: 1}, "dict {0: 1}"), (np.array(5), "shape ()")],
 )
 def test_what_is_no_container_is_named(odd, got):
     with pytest.raises(ValueError, match=re.escape(f"a 3-D array or a 2-D array, got {got}")):
         EvokeClassifier(**TINY).fit(odd, LABELS)
+
+
+def test_what_an_iterator_gives_is_named():
+    with pytest.raises(ValueError, match=re.escape("X[0] must be 2-D (steps, columns), got shape ()")):
+        EvokeClassifier(**TINY).fit(iter("a"), LABELS)
 
 
 @pytest.mark.parametrize("names", [(["s"], "y"), ("s", [["y"]]), ({}, None)])
