@@ -11,7 +11,6 @@ from evoke.landmarks.machine import (
     add_up,
     at_random,
     mean_distance,
-    slots,
     spread,
     squared_errors,
     together,
@@ -19,6 +18,6 @@ from evoke.landmarks.machine import (
 )
 
 __all__ = [
-    "CANDIDATES", "MOST_LANDMARKS", "MOST_SUMS", "Block", "Machine", "add_up", "at_random", "mean_distance", "slots",
+    "CANDIDATES", "MOST_LANDMARKS", "MOST_SUMS", "Block", "Machine", "add_up", "at_random", "mean_distance",
     "spread", "squared_errors", "together", "train_machine",
 ]  # fmt: skip

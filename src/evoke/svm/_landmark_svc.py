@@ -21,7 +21,7 @@ class LandmarkSVC(LandmarkClassification):
     C * sum_i max(0, 1 - y_i f(x_i))^2``, with coefficients c, a free constant, and y of +1 and -1; several classes each
     against the rest.
     Where the rows within the margin are known this is a problem of least squares, that of :class:`LandmarkLSSVC`;
-    Newton's method solves one after the other [1]_, each in a pass over the rows, ten or so in all. Rows that are
+    Newton's method solves one after the other [1]_, each in a pass over the rows, 50 at most. Rows that are
     decided well do not count, so this is mostly the better machine of the two where classes hardly overlap, at three to
     twelve times the time.
 
