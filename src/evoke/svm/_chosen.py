@@ -40,7 +40,7 @@ MOST_ROWS, PARTS, MOST_HELD_OUT = 50_000, 5, 10_000
 PROMISING = 2
 
 # Most passes over all rows that separate classes, and the part of the objective by which the last one makes it smaller.
-PASSES, TOL = 50, 1e-3
+PASSES, TOL = 50, 1e-4
 
 WIDTHS = (0.1, 0.3, 1.0, 3.0, 10.0)
 CAPACITIES = (0.01, 1.0, 100.0, 1e4, 1e6)
