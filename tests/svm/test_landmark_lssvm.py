@@ -126,7 +126,8 @@ def test_units_and_offsets_of_y_and_offsets_of_X_change_nothing():
 
 def test_constant_targets_constant_rows_and_one_row():
     X, y, _ = problem(7)
-    assert_allclose(LandmarkLSSVR(kernel="poly", random_state=0).fit(np.zeros((300, 2)), y).predict([[0.0, 0.0]]), y.mean(), atol=1e-6)
+    of_zeros = LandmarkLSSVR(kernel="poly", random_state=0).fit(np.zeros((300, 2)), y)
+    assert_allclose(of_zeros.predict([[0.0, 0.0]]), y.mean(), atol=1e-6)
     for model in LandmarkLSSVR(random_state=0), LandmarkLSSVR(kernel="linear"), LandmarkLSSVR(kernel="poly"):
         assert_allclose(clone(model).fit(X, np.full(len(X), 3.0)).predict(X), 3.0, rtol=1e-9)
         assert_allclose(clone(model).fit(np.full((300, 2), 5.0), y).predict([[5.0, 5.0]]), y.mean(), atol=1e-6)
