@@ -22,9 +22,18 @@ EVK_FUNCTIONS(DECLARATION)
 static const evk_functions evk_avx512 = {.name = "avx512", EVK_FUNCTIONS(ENTRY)};
 #undef EVK_ISA
 #endif
+#ifdef EVK_HAVE_NEON
+#define EVK_ISA neon
+EVK_FUNCTIONS(DECLARATION)
+static const evk_functions evk_neon = {.name = "neon", EVK_FUNCTIONS(ENTRY)};
+#undef EVK_ISA
+#endif
 
 static const evk_functions *const evk_tables[] = {
     &evk_scalar,
+#ifdef EVK_HAVE_NEON
+    &evk_neon,
+#endif
 #ifdef EVK_HAVE_AVX2
     &evk_avx2,
 #endif
@@ -44,6 +53,10 @@ int evk_functions_supported(const evk_functions *functions)
     if (strcmp(functions->name, "avx512") == 0)
         return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
                __builtin_cpu_supports("avx512vl");
+#endif
+#ifdef EVK_HAVE_NEON /* it is part of ARM64 */
+    if (strcmp(functions->name, "neon") == 0)
+        return 1;
 #endif
     return strcmp(functions->name, "scalar") == 0;
 }

@@ -15,6 +15,8 @@
 
 #if defined(__AVX512F__) || defined(__AVX2__)
 #include <immintrin.h>
+#elif defined(EVK_NEON) /* every ARM64 compiler has it: without the macro such a file is compiled as plain C */
+#include <arm_neon.h>
 #endif
 
 #define EVK_INLINE static inline __attribute__((always_inline))
@@ -140,6 +142,95 @@ static inline pk_mask pk_gt(pk x, pk y)
 static inline pk pk_select(pk_mask m, pk yes, pk no)
 {
     return (pk){_mm256_blendv_pd(no.a, yes.a, m.a), _mm256_blendv_pd(no.b, yes.b, m.b)};
+}
+#endif
+
+#elif defined(EVK_NEON)
+
+#ifdef EVK_SINGLE
+#define EVK_Q(name) name##q_f32
+#define EVK_Q_SET vdupq_n_f32
+#define EVK_Q_SHIFT vshlq_n_u32
+#define EVK_AS_BITS vreinterpretq_u32_f32
+#define EVK_AS_REAL vreinterpretq_f32_u32
+typedef float32x4_t pk_part;
+typedef uint32x4_t pk_part_bits;
+#else
+#define EVK_Q(name) name##q_f64
+#define EVK_Q_SET vdupq_n_f64
+#define EVK_Q_SHIFT vshlq_n_u64
+#define EVK_AS_BITS vreinterpretq_u64_f64
+#define EVK_AS_REAL vreinterpretq_f64_u64
+typedef float64x2_t pk_part;
+typedef uint64x2_t pk_part_bits;
+#endif
+enum { EVK_PART = EVK_LANES / 4 };
+typedef struct { pk_part a, b, c, d; } pk;
+static inline pk pk_load(const real *p)
+{
+    return (pk){EVK_Q(vld1)(p), EVK_Q(vld1)(p + EVK_PART), EVK_Q(vld1)(p + 2 * EVK_PART),
+                EVK_Q(vld1)(p + 3 * EVK_PART)};
+}
+static inline void pk_store(real *p, pk x)
+{
+    EVK_Q(vst1)(p, x.a);
+    EVK_Q(vst1)(p + EVK_PART, x.b);
+    EVK_Q(vst1)(p + 2 * EVK_PART, x.c);
+    EVK_Q(vst1)(p + 3 * EVK_PART, x.d);
+}
+static inline pk pk_set1(real v)
+{
+    const pk_part r = EVK_Q_SET(v);
+    return (pk){r, r, r, r};
+}
+/* a NaN in x gives y, as the other instruction sets do; the instructions for maxima do not */
+static inline pk_part pk_larger(pk_part x, pk_part y) { return EVK_Q(vbsl)(EVK_Q(vcgt)(x, y), x, y); }
+static inline pk_part pk_smaller(pk_part x, pk_part y) { return EVK_Q(vbsl)(EVK_Q(vclt)(x, y), x, y); }
+#define EVK_BINARY(name, op) \
+    static inline pk name(pk x, pk y) { return (pk){op(x.a, y.a), op(x.b, y.b), op(x.c, y.c), op(x.d, y.d)}; }
+EVK_BINARY(pk_add, EVK_Q(vadd))
+EVK_BINARY(pk_sub, EVK_Q(vsub))
+EVK_BINARY(pk_mul, EVK_Q(vmul))
+EVK_BINARY(pk_div, EVK_Q(vdiv))
+EVK_BINARY(pk_max, pk_larger)
+EVK_BINARY(pk_min, pk_smaller)
+#undef EVK_BINARY
+static inline pk pk_fma(pk x, pk y, pk z)
+{
+    return (pk){EVK_Q(vfma)(z.a, x.a, y.a), EVK_Q(vfma)(z.b, x.b, y.b), EVK_Q(vfma)(z.c, x.c, y.c),
+                EVK_Q(vfma)(z.d, x.d, y.d)};
+}
+static inline pk pk_fnma(pk x, pk y, pk z)
+{
+    return (pk){EVK_Q(vfms)(z.a, x.a, y.a), EVK_Q(vfms)(z.b, x.b, y.b), EVK_Q(vfms)(z.c, x.c, y.c),
+                EVK_Q(vfms)(z.d, x.d, y.d)};
+}
+static inline pk pk_abs(pk x) { return (pk){EVK_Q(vabs)(x.a), EVK_Q(vabs)(x.b), EVK_Q(vabs)(x.c), EVK_Q(vabs)(x.d)}; }
+static inline pk pk_copysign(pk magnitude, pk sign)
+{
+    const pk_part_bits bit = EVK_AS_BITS(EVK_Q_SET(-(real)0));
+    return (pk){EVK_Q(vbsl)(bit, sign.a, magnitude.a), EVK_Q(vbsl)(bit, sign.b, magnitude.b),
+                EVK_Q(vbsl)(bit, sign.c, magnitude.c), EVK_Q(vbsl)(bit, sign.d, magnitude.d)};
+}
+static inline pk_part pk_part_exponent(pk_part biased)
+{
+    return EVK_AS_REAL(EVK_Q_SHIFT(EVK_AS_BITS(biased), EVK_MANTISSA));
+}
+static inline pk pk_exponent(pk biased)
+{
+    return (pk){pk_part_exponent(biased.a), pk_part_exponent(biased.b), pk_part_exponent(biased.c),
+                pk_part_exponent(biased.d)};
+}
+#ifndef EVK_SINGLE
+typedef struct { pk_part_bits a, b, c, d; } pk_mask;
+static inline pk_mask pk_gt(pk x, pk y)
+{
+    return (pk_mask){vcgtq_f64(x.a, y.a), vcgtq_f64(x.b, y.b), vcgtq_f64(x.c, y.c), vcgtq_f64(x.d, y.d)};
+}
+static inline pk pk_select(pk_mask m, pk yes, pk no)
+{
+    return (pk){vbslq_f64(m.a, yes.a, no.a), vbslq_f64(m.b, yes.b, no.b), vbslq_f64(m.c, yes.c, no.c),
+                vbslq_f64(m.d, yes.d, no.d)};
 }
 #endif
 
