@@ -1,6 +1,5 @@
-/* Three fixed workloads of the core, whose instructions are counted: instructions forward|machine|cholesky.
- *
- * They run the functions for AVX2, which valgrind knows, on every machine. The numbers printed keep the work from being left
+/* Fixed workloads of the core, whose instructions are counted: instructions WORKLOAD SET, with the name of an
+ * instruction set. The numbers printed keep the work from being left
  * out. The workload "nothing" is what starting a program costs. */
 #include <math.h>
 #include <stdint.h>
@@ -84,6 +83,25 @@ static double machine(const evk_functions *functions)
     return result;
 }
 
+/* the Gram matrix of 200 points of five features, ten times */
+static double rows(const evk_functions *functions)
+{
+    enum { N = 200, D = 5 };
+    const evk_kernel kernel = {.kind = EVK_RBF, .gamma = 0.25};
+    double *columns = doubles(N * D), *row = doubles(N), sum = 0.0;
+    uint64_t seed = 3;
+    for (size_t k = 0; k < N * D; k++)
+        columns[k] = uniform(&seed);
+    const evk_columns points = {columns, N, D, N};
+    for (size_t i = 0; i < 10 * N; i++) {
+        functions->gram_row(&kernel, &points, 0, N, columns + i % N, N, row);
+        sum += row[0];
+    }
+    free(columns);
+    free(row);
+    return sum;
+}
+
 /* the Cholesky factor of 304 rows, and one solution */
 static double cholesky(const evk_functions *functions)
 {
@@ -105,13 +123,15 @@ static double cholesky(const evk_functions *functions)
 int main(int argc, char **argv)
 {
     const evk_functions *functions;
-    if (argc != 2 || evk_functions_select("avx2", &functions) != EVK_OK) {
-        fprintf(stderr, "usage: instructions nothing|forward|machine|cholesky, on a processor with AVX2\n");
+    if (argc != 3 || evk_functions_select(argv[2], &functions) != EVK_OK) {
+        fprintf(stderr, "usage: instructions nothing|forward|rows|machine|cholesky SET, one that this processor has\n");
         return 2;
     }
     double result = 0.0;
     if (strcmp(argv[1], "forward") == 0)
         result = forward(functions);
+    else if (strcmp(argv[1], "rows") == 0)
+        result = rows(functions);
     else if (strcmp(argv[1], "machine") == 0)
         result = machine(functions);
     else if (strcmp(argv[1], "cholesky") == 0)

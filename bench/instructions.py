@@ -76,7 +76,7 @@ def build(folder: Path) -> tuple[Path, str]:
 
 def count(program: Path, workload: str) -> int:
     """Instructions of the whole program."""
-    command = ["valgrind", "--tool=callgrind", f"--callgrind-out-file={os.devnull}", str(program), workload]
+    command = ["valgrind", "--tool=callgrind", f"--callgrind-out-file={os.devnull}", str(program), workload, "avx2"]
     done = subprocess.run(command, check=True, capture_output=True, text=True)
     return int(re.search(r"Collected : (\d+)", done.stderr)[1])
 

@@ -186,6 +186,14 @@ static inline pk pk_set1(real v)
 /* a NaN in x gives y, as the other instruction sets do; the instructions for maxima do not */
 static inline pk_part pk_larger(pk_part x, pk_part y) { return EVK_Q(vbsl)(EVK_Q(vcgt)(x, y), x, y); }
 static inline pk_part pk_smaller(pk_part x, pk_part y) { return EVK_Q(vbsl)(EVK_Q(vclt)(x, y), x, y); }
+/* low <= x <= high, numbers other than zero; a NaN stays one, so that a single instruction does for each */
+#define EVK_CLAMP
+static inline pk pk_clamp(real low, real high, pk x)
+{
+    const pk_part below = EVK_Q_SET(low), above = EVK_Q_SET(high);
+    return (pk){EVK_Q(vmin)(above, EVK_Q(vmax)(below, x.a)), EVK_Q(vmin)(above, EVK_Q(vmax)(below, x.b)),
+                EVK_Q(vmin)(above, EVK_Q(vmax)(below, x.c)), EVK_Q(vmin)(above, EVK_Q(vmax)(below, x.d))};
+}
 #define EVK_BINARY(name, op) \
     static inline pk name(pk x, pk y) { return (pk){op(x.a, y.a), op(x.b, y.b), op(x.c, y.c), op(x.d, y.d)}; }
 EVK_BINARY(pk_add, EVK_Q(vadd))
@@ -314,6 +322,10 @@ static inline pk pk_select(pk_mask m, pk yes, pk no)
 #endif
 #undef EVK_EACH
 
+#endif
+
+#ifndef EVK_CLAMP
+static inline pk pk_clamp(real low, real high, pk x) { return pk_min(pk_set1(high), pk_max(pk_set1(low), x)); }
 #endif
 
 #ifndef EVK_SINGLE

@@ -34,7 +34,7 @@ static inline pk_reduced pk_reduce_exp(pk x)
 static inline pk pk_exp(pk x)
 {
     const pk lowest = pk_set1(-708.0);
-    const pk_reduced e = pk_reduce_exp(pk_min(pk_set1(709.0), pk_max(lowest, x)));
+    const pk_reduced e = pk_reduce_exp(pk_clamp(-708.0, 709.0, x));
     const pk y = pk_mul(e.two_n, pk_add(pk_set1(1.0), pk_add(e.r, e.r2q)));
     return pk_select(pk_gt(lowest, x), pk_set1(0.0), y);
 }
@@ -42,7 +42,7 @@ static inline pk pk_exp(pk x)
 /* 1 / (1 + exp(-x)), 2.4 ulp above -708; exactly 1 from about 37 on */
 static inline pk pk_logistic(pk x)
 {
-    const pk_reduced e = pk_reduce_exp(pk_min(pk_set1(708.0), pk_max(pk_set1(-708.0), pk_sub(pk_set1(0.0), x))));
+    const pk_reduced e = pk_reduce_exp(pk_clamp(-708.0, 708.0, pk_sub(pk_set1(0.0), x)));
     const pk exp_minus_x = pk_mul(e.two_n, pk_add(pk_set1(1.0), pk_add(e.r, e.r2q)));
     return pk_div(pk_set1(1.0), pk_add(pk_set1(1.0), exp_minus_x));
 }

@@ -26,7 +26,7 @@ static inline pk_reduced pk_reduce_exp(pk x)
 /* 1 / (1 + exp(-x)), 5 ulp at -87; exactly 1 from about 17 on */
 static inline pk pk_logistic(pk x)
 {
-    const pk_reduced e = pk_reduce_exp(pk_min(pk_set1(87.0f), pk_max(pk_set1(-87.0f), pk_sub(pk_set1(0.0f), x))));
+    const pk_reduced e = pk_reduce_exp(pk_clamp(-87.0f, 87.0f, pk_sub(pk_set1(0.0f), x)));
     return pk_div(pk_set1(1.0f), pk_add(pk_set1(1.0f), pk_fma(e.two_n, e.rest, e.two_n)));
 }
 
