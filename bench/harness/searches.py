@@ -106,7 +106,8 @@ class Search:
 
 
 METHODS = {
-    "ESP": Search({"search": "esp"}), "CMA-ES": Search({"search": "cmaes"}), "local": Search({}, Local), "random": Search({}, Drawn),
+    "ESP": Search({"search": "esp"}), "CMA-ES": Search({"search": "cmaes"}), "local": Search({}, Local),
+    "random": Search({}, Drawn),
 }  # fmt: skip
 
 

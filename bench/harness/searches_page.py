@@ -18,9 +18,10 @@ LEVEL = 0.05  # of p, for a difference that is said in words
 HEAD = """\
 # Which search finds the better networks?
 
-Networks are searched by CMA-ES where a classifier or a regressor reads with one network, else by Enforced SubPopulations
-(`search`, [guide](guide/evolution.md#the-search)). Here both stand beside a plain local search and networks that are only
-drawn, each with the same numbers of networks. Written from `docs/results/searches.json`, which has every single run, by
+Networks are searched by CMA-ES where a classifier or a regressor reads with one network, else by Enforced
+SubPopulations (`search`, [guide](guide/evolution.md#the-search)). Here both stand beside a plain local search and
+networks that are only drawn, each with the same numbers of networks. Written from `docs/results/searches.json`, which
+has every single run, by
 
 ```sh
 python bench/study.py searches --report docs    # measures what the file lacks; --page-only measures nothing
