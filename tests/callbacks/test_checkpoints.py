@@ -370,7 +370,8 @@ for estimator, *data in ((EvokeClassifier, X, steps), (EvokeRegressor, X, X), (E
         for n_jobs in (1, 2):
             path = f"{sys.argv[1]}/{estimator.__name__}-{readout}-{n_jobs}.evk"
             model = estimator(n_cells=3, n_generations=10**6, subpopulation_size=8, n_trials=2, readout=readout, C=1e3,
-                              search="esp", n_jobs=n_jobs, callbacks=[started, Checkpoint(path, every=10**6)], random_state=0)
+                              search="esp", n_jobs=n_jobs, random_state=0,
+                              callbacks=[started, Checkpoint(path, every=10**6)])
             try:
                 model.fit(*data)
             except KeyboardInterrupt:

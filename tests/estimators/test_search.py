@@ -151,8 +151,9 @@ def test_it_learns_better_than_esp_on_as_many_networks():
 
 
 def searched_by(estimator, **parameters):
-    settings = {"n_generations": 1, "subpopulation_size": 2, "n_trials": 1, "n_cells": 2, "random_state": 0} | parameters
-    return type(estimator(**settings).fit(X, CLASSES if estimator is EvokeClassifier else VALUES).fitted_.run.esp)
+    settings = {"n_generations": 1, "subpopulation_size": 2, "n_trials": 1, "n_cells": 2, "random_state": 0}
+    y = CLASSES if estimator is EvokeClassifier else VALUES
+    return type(estimator(**settings | parameters).fit(X, y).fitted_.run.esp)
 
 
 @pytest.mark.parametrize("estimator", [EvokeClassifier, EvokeRegressor])
