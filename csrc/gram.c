@@ -185,7 +185,7 @@ void EVK_FN(decide_point)(const evk_machine *machine, const double *z, size_t z_
     for (size_t o = 0; o < machine->n_outputs; o++) {
         double sum = machine->bias[o];
         for (size_t i = 0; i < sv->n; i++)
-            sum = fma(machine->coef[o * sv->ld + i], row[i], sum);
+            sum = evk_fused(machine->coef[o * sv->ld + i], row[i], sum);
         decisions[o] = sum;
     }
 }

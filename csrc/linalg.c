@@ -148,7 +148,7 @@ void EVK_FN(cholesky_solve)(const double *u, size_t n, size_t ld, double *b)
         const size_t first = k / EVK_LANES * EVK_LANES + EVK_LANES;
         double sum = b[k];
         for (size_t j = k + 1; j < n && j < first; j++)
-            sum = fma(-row[j], b[j], sum);
+            sum = evk_fused(-row[j], b[j], sum);
         pk rest = pk_set1(0.0);
         for (size_t j = first; j < ld; j += EVK_LANES)
             rest = pk_fma(pk_load(row + j), pk_load(b + j), rest);
@@ -164,7 +164,7 @@ static double dot(const double *a, const double *b, size_t n)
         sum = pk_fma(pk_load(a + k), pk_load(b + k), sum);
     double rest = pk_sum(sum);
     for (; k < n; k++)
-        rest = fma(a[k], b[k], rest);
+        rest = evk_fused(a[k], b[k], rest);
     return rest;
 }
 
@@ -172,7 +172,7 @@ static double dot(const double *a, const double *b, size_t n)
 static void add_multiple(double *a, double factor, const double *b, size_t n)
 {
     for (size_t k = 0; k < n; k++)
-        a[k] = fma(factor, b[k], a[k]);
+        a[k] = evk_fused(factor, b[k], a[k]);
 }
 
 /* (a, b) <- (c a - s b, s a + c b) */
@@ -180,8 +180,8 @@ static void rotate(double *a, double *b, double c, double s, size_t n)
 {
     for (size_t k = 0; k < n; k++) {
         const double x = a[k], y = b[k];
-        a[k] = fma(c, x, -(s * y));
-        b[k] = fma(s, x, c * y);
+        a[k] = evk_fused(c, x, -(s * y));
+        b[k] = evk_fused(s, x, c * y);
     }
 }
 
@@ -230,8 +230,8 @@ ptrdiff_t EVK_FN(pinv)(const evk_least_squares *problem, double *work, double *w
                     continue;
                 rotated = 1;
                 const double zeta = (qq - pp) / (2.0 * pq);
-                const double t = copysign(1.0, zeta) / (fabs(zeta) + sqrt(fma(zeta, zeta, 1.0)));
-                const double c = 1.0 / sqrt(fma(t, t, 1.0)), s = c * t;
+                const double t = copysign(1.0, zeta) / (fabs(zeta) + sqrt(evk_fused(zeta, zeta, 1.0)));
+                const double c = 1.0 / sqrt(evk_fused(t, t, 1.0)), s = c * t;
                 rotate(b + p * m, b + q * m, c, s, m);
                 rotate(v + p * d, v + q * d, c, s, d);
             }

@@ -88,7 +88,7 @@ size_t EVK_FN(standardise)(double *columns, size_t n, size_t d, size_t ld, doubl
         }
         square = pk_sum(squares);
         for (size_t j = whole; j < n; j++)
-            square = fma(x[j] - mean[h], x[j] - mean[h], square);
+            square = evk_fused(x[j] - mean[h], x[j] - mean[h], square);
         const double deviation = sqrt(square / (double)n);
         const int varies = deviation > CONSTANT * size; /* false for NaN */
         inverse[h] = varies ? 1.0 / deviation : deviation == deviation ? 0.0 : deviation;

@@ -29,7 +29,7 @@ static inline double dot(const double *a, const double *b, size_t n)
         sum = pk_fma(pk_load(a + k), pk_load(b + k), sum);
     double rest = k > 0 ? pk_sum(sum) : 0.0;
     for (; k < n; k++)
-        rest = fma(a[k], b[k], rest);
+        rest = evk_fused(a[k], b[k], rest);
     return rest;
 }
 
@@ -161,7 +161,7 @@ static void solve_lower(evk_face *face, double *w)
         const double value = w[k] * row[k];
         w[k] = value;
         for (size_t j = k + 1; j < m; j++)
-            w[j] = fma(-row[j], value, w[j]);
+            w[j] = evk_fused(-row[j], value, w[j]);
     }
 }
 
@@ -217,15 +217,15 @@ static void face_remove(evk_face *face, size_t place)
         double *row = row_of(face, r);
         const double *next = row_of(face, r + 1) + 1;
         const double corner = 1.0 / next[r];
-        const double scale = 1.0 / sqrt(fma(carried[r], carried[r], corner * corner));
+        const double scale = 1.0 / sqrt(evk_fused(carried[r], carried[r], corner * corner));
         const double c = carried[r] * scale, s = corner * scale;
         row[r] = scale;
-        e[r] = fma(c, carried_e, s * e[r + 1]);
-        carried_e = fma(c, e[r + 1], -(s * carried_e));
+        e[r] = evk_fused(c, carried_e, s * e[r + 1]);
+        carried_e = evk_fused(c, e[r + 1], -(s * carried_e));
         for (size_t j = r + 1; j < m; j++) {
             const double a = carried[j], b = next[j];
-            row[j] = fma(c, a, s * b);
-            carried[j] = fma(c, b, -(s * a));
+            row[j] = evk_fused(c, a, s * b);
+            carried[j] = evk_fused(c, b, -(s * a));
         }
     }
     face->size = m;
@@ -266,7 +266,7 @@ static int move(evk_qp *qp, double slope)
     face_change(qp);
     double curvature = 0.0;
     for (size_t k = 0; k < m; k++)
-        curvature = fma(d[k], qp->change[face->members[k]], curvature);
+        curvature = evk_fused(d[k], qp->change[face->members[k]], curvature);
     /* an inexact factor still gives a direction; how far to go along it is decided by exact quantities */
     double step = curvature > 0.0 ? slope / curvature : INFINITY;
     size_t cut = m;
@@ -286,7 +286,7 @@ static int move(evk_qp *qp, double slope)
         const int rising = d[k] > 0.0;
         const double end = rising ? (room_up(qp, i) == -qp->beta[i] ? 0.0 : qp->upper[i])
                                   : (room_down(qp, i) == qp->beta[i] ? 0.0 : qp->lower[i]);
-        const double moved = fma(step, d[k], qp->beta[i]);
+        const double moved = evk_fused(step, d[k], qp->beta[i]);
         const int past = rising ? moved >= end : moved <= end;
         qp->beta[i] = k == cut || past ? end : moved;
         set_masks(qp, i);
@@ -321,7 +321,7 @@ static int null_step(evk_qp *qp, size_t i)
     for (size_t k = 0; k <= m; k++) {
         const size_t j = (size_t)face->members[k];
         d[k] -= sum / (double)(m + 1);
-        slope = fma(qp->residual[j] + qp->up_mask[j], d[k], slope);
+        slope = evk_fused(qp->residual[j] + qp->up_mask[j], d[k], slope);
     }
     if (slope < 0.0) {
         slope = -slope;
@@ -374,7 +374,7 @@ static int newton_step(evk_qp *qp)
     solve_lower(face, d);
     const double level = dot(d, e, m) / dot(e, e, m); /* the multiplier of sum(beta) = 0, which is the bias */
     for (size_t k = 0; k < m; k++)
-        d[k] = fma(-level, e[k], d[k]);
+        d[k] = evk_fused(-level, e[k], d[k]);
     solve_upper(face, d);
     double sum = 0.0;
     for (size_t k = 0; k < m; k++)
@@ -382,7 +382,7 @@ static int newton_step(evk_qp *qp)
     double slope = 0.0;
     for (size_t k = 0; k < m; k++) {
         d[k] -= sum / (double)m;
-        slope = fma(g[k] - level, d[k], slope);
+        slope = evk_fused(g[k] - level, d[k], slope);
     }
     return slope > 0.0 && move(qp, slope);
 }

@@ -19,6 +19,15 @@
 #include <arm_neon.h>
 #endif
 
+/* Of single numbers: the instruction, or where there is none a function of ours, which is the same everywhere. */
+#if defined(__FMA__) || defined(__aarch64__) || defined(__FP_FAST_FMA)
+#define EVK_HAS_FMA
+static inline double evk_fused(double x, double y, double z) { return fma(x, y, z); }
+#else
+#include "fma.h"
+static inline double evk_fused(double x, double y, double z) { return evk_fma(x, y, z); }
+#endif
+
 #define EVK_INLINE static inline __attribute__((always_inline))
 #define EVK_APART static __attribute__((noinline)) /* for loops that need all registers */
 
@@ -242,7 +251,7 @@ static inline pk pk_select(pk_mask m, pk yes, pk no)
 }
 #endif
 
-#else /* plain C; fma() is a library call where the base instruction set has none */
+#else /* plain C */
 
 typedef struct { real v[EVK_LANES]; } pk;
 #define EVK_EACH for (int k_ = 0; k_ < EVK_LANES; k_++)
@@ -278,17 +287,37 @@ EVK_BINARY(pk_max, a > b ? a : b) /* a NaN in a gives b, as the vector instructi
 EVK_BINARY(pk_min, a < b ? a : b)
 EVK_BINARY(pk_copysign, EVK_C(copysign)(a, b))
 #undef EVK_BINARY
+#ifdef EVK_HAS_FMA
 static inline pk pk_fma(pk x, pk y, pk z)
 {
     pk r;
     EVK_EACH r.v[k_] = EVK_C(fma)(x.v[k_], y.v[k_], z.v[k_]);
     return r;
 }
-static inline pk pk_fnma(pk x, pk y, pk z)
+#elif defined(EVK_SINGLE)
+static inline pk pk_fma(pk x, pk y, pk z)
 {
     pk r;
-    EVK_EACH r.v[k_] = EVK_C(fma)(-x.v[k_], y.v[k_], z.v[k_]);
+    EVK_EACH r.v[k_] = evk_fmaf(x.v[k_], y.v[k_], z.v[k_]);
     return r;
+}
+#else
+static inline pk pk_fma(pk x, pk y, pk z)
+{
+    pk r;
+    int moderate = 1;
+    EVK_EACH moderate &= evk_is_moderate(x.v[k_]) & evk_is_moderate(y.v[k_]) & evk_is_moderate(z.v[k_]);
+    if (moderate)
+        EVK_EACH r.v[k_] = evk_fma_moderate(x.v[k_], y.v[k_], z.v[k_]);
+    else
+        EVK_EACH r.v[k_] = evk_fma(x.v[k_], y.v[k_], z.v[k_]);
+    return r;
+}
+#endif
+static inline pk pk_fnma(pk x, pk y, pk z)
+{
+    EVK_EACH x.v[k_] = -x.v[k_];
+    return pk_fma(x, y, z);
 }
 static inline pk pk_abs(pk x)
 {
