@@ -1,6 +1,6 @@
-"""Machine-made proofs that a network accepts every string of a family, and their independent check."""
+"""Machine-made proofs that a network accepts every string of a language, and their independent check."""
 
 from evoke.certification.certificate import Certificate, certify
-from evoke.certification.families import FAMILIES, Family, Phase
+from evoke.certification.families import FAMILIES, LANGUAGES, Family, Phase
 
-__all__ = ["FAMILIES", "Certificate", "Family", "Phase", "certify"]
+__all__ = ["FAMILIES", "LANGUAGES", "Certificate", "Family", "Phase", "certify"]

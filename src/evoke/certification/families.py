@@ -8,7 +8,7 @@ from typing import Any
 
 from evoke._validation.errors import refusal
 
-__all__ = ["FAMILIES", "Family", "Phase", "blocks", "family_of"]
+__all__ = ["DYCK1", "FAMILIES", "LANGUAGES", "Brackets", "Family", "Phase", "blocks", "strings_of"]
 
 
 @dataclass(frozen=True)
@@ -146,8 +146,25 @@ FAMILIES = {
 }
 
 
-def family_of(language: Any) -> Family:
-    """The family of a name or of a language with phases, or the family itself.
+@dataclass(frozen=True)
+class Brackets:
+    """All strings of balanced brackets of one kind, and their beginnings, in any number.
+
+    Symbols 0, 1 and 2 are S, "(" and ")"; outputs 0, 1 and 2 are "(", ")" and T, the end.
+    """
+
+    name: str
+    n_inputs: int = 3
+    n_outputs: int = 3
+
+
+DYCK1 = Brackets("dyck1")
+# The names that `certify` knows.
+LANGUAGES = (*FAMILIES, DYCK1.name)
+
+
+def strings_of(language: Any) -> Family | Brackets:
+    """The strings of a name or of a language of letters, or the family itself.
 
     Raises
     ------
@@ -157,10 +174,12 @@ def family_of(language: Any) -> Family:
     if isinstance(language, Family):
         return language
     if hasattr(language, "phases") and hasattr(language, "encode"):
+        if (language.name, language.symbols) == (DYCK1.name, "()"):
+            return DYCK1
         return _of_letters(language)
-    if not isinstance(language, str) or language not in FAMILIES:
-        raise refusal("language", f"be a Family or one of {tuple(FAMILIES)}", language)
-    return FAMILIES[language]
+    if not isinstance(language, str) or language not in LANGUAGES:
+        raise refusal("language", f"be a Family or one of {LANGUAGES}", language)
+    return DYCK1 if language == DYCK1.name else FAMILIES[language]
 
 
 def _of_letters(language: Any) -> Family:

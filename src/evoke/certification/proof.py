@@ -9,11 +9,22 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from evoke._core import lstm
 from evoke._validation.arrays import FloatArray
 from evoke.certification.bounds import Box, Reader
 from evoke.certification.families import Family, Phase
-from evoke.certification.states import Cell, Interval, State, above, add_exactly, begin, below, read, span
+from evoke.certification.states import (
+    Cell,
+    Interval,
+    NotProved,
+    State,
+    above,
+    add_exactly,
+    begin,
+    below,
+    path,
+    read,
+    span,
+)
 
 __all__ = ["Case", "Loop", "NotProved", "Prover"]
 
@@ -21,10 +32,6 @@ __all__ = ["Case", "Loop", "NotProved", "Prover"]
 MOST_ATTEMPTS, CAREFUL, FACTOR = 60, 20, 2.0
 # What a state is moved by in all rounds together that is taken for an error rather than for counting.
 NO_COUNT = 1e-6
-
-
-class NotProved(Exception):
-    """Where a proof does not succeed; it says nothing of the strings."""
 
 
 @dataclass(frozen=True)
@@ -196,19 +203,6 @@ def _symbols(family: Family, counts: tuple[int, ...]) -> Iterator[int]:
             yield phase.word[j % len(phase.word)]
 
 
-def _path(reader: Reader, family: Family, counts: tuple[int, ...]) -> tuple[FloatArray, FloatArray]:
-    """States and activations of the network on one string, to choose by where to begin loops."""
-    symbols = list(_symbols(family, counts))
-    states, phis = np.empty((len(symbols), reader.network.n_cells)), np.empty((len(symbols), reader.network.n_cells))
-    x = np.full((len(symbols), family.n_inputs), -1.0)
-    x[np.arange(len(x)), symbols] = 1.0
-    state = None
-    for t in range(len(x)):
-        _, state = lstm.sequences(reader.network, x[t : t + 1], np.array([0, 1]), state)
-        states[t], phis[t] = state[0]
-    return states, phis
-
-
 def _begin_of_loop(states: FloatArray, phis: FloatArray, first: int, last: int, steps: int) -> int | None:
     """The place whose activations change least in a round, with the largest states that change."""
     best: tuple[float, float] | None = None
@@ -232,7 +226,7 @@ def prove_case(reader: Reader, family: Family, counts: tuple[int, ...], period: 
     """
     walk = Walk(reader, family, most)
     pumped = tuple(n > 0 for n in most)
-    path = _path(reader, family, counts) if any(pumped) else None
+    whole = path(reader, list(_symbols(family, counts))) if any(pumped) else None
     state = read(reader, begin(reader.network.n_cells, family.n_counts), family.start, most, None)
     about = ", ".join(f"{n}{'+' if more else ''}" for n, more in zip(counts, pumped, strict=True))
     walk.check(state, family.after_start, f"counts {about}: start")
@@ -244,8 +238,8 @@ def prove_case(reader: Reader, family: Family, counts: tuple[int, ...], period: 
                   if pumped[v] and phase.count[v] > 0]  # fmt: skip
         at = 0
         if rounds:
-            assert path is not None
-            t = _begin_of_loop(*path, done, done + length - 2, max(steps for _, steps in rounds))
+            assert whole is not None
+            t = _begin_of_loop(*whole, done, done + length - 2, max(steps for _, steps in rounds))
             if t is None:
                 raise NotProved(f"{place}: too short for a loop")
             at = t - done + 1

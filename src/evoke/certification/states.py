@@ -13,17 +13,24 @@ slopes are given up for the interval that they span.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
 import numpy as np
 
+from evoke._core import lstm
+from evoke._validation.arrays import FloatArray
 from evoke.certification.bounds import Box, Reader
 
-__all__ = ["Cell", "State", "begin", "read", "span"]
+__all__ = ["Cell", "NotProved", "State", "begin", "moved", "path", "read", "span"]
 
 Interval = tuple[float, float]
 UP, DOWN = math.inf, -math.inf
+
+
+class NotProved(Exception):
+    """Where a proof does not succeed; it says nothing of the strings."""
 
 
 @dataclass(frozen=True)
@@ -113,11 +120,13 @@ def _kept(cell: Cell, added: Interval, most: tuple[int, ...], current: int | Non
     return replace(cell, low=low, high=high, moved=None if cell.moved is None else add_exactly(cell.moved, by))
 
 
-def _forgetting(cell: Cell, forget: Interval, added: Interval, whole: Interval) -> Cell:
-    """f s + added of the whole interval, each end rounded once, as the core does."""
-    ends = [Fraction(f) * Fraction(s) for f in set(forget) for s in set(whole)]
-    low, high = float(min(ends) + Fraction(added[0])), float(max(ends) + Fraction(added[1]))
-    return Cell(low, high, (0.0,) * len(cell.slopes), 0.0, None)
+def moved(forget: Interval, added: Interval, whole: Interval) -> Interval:
+    """f s + added of a whole interval, each end rounded once, as the core does."""
+    if forget == (1.0, 1.0):
+        return whole[0] + added[0], whole[1] + added[1]
+    # gates are not negative
+    low = Fraction(forget[whole[0] < 0.0]) * Fraction(whole[0]) + Fraction(added[0])
+    return float(low), float(Fraction(forget[whole[1] > 0.0]) * Fraction(whole[1]) + Fraction(added[1]))
 
 
 def read(reader: Reader, state: State, symbol: int, most: tuple[int, ...], current: int | None) -> State:
@@ -130,6 +139,20 @@ def read(reader: Reader, state: State, symbol: int, most: tuple[int, ...], curre
         if forget[0] == 1.0:
             cells.append(_kept(cell, added, most, current))
         else:
-            cells.append(_forgetting(cell, forget, added, span(cell, most, current)))
+            low, high = moved(forget, added, span(cell, most, current))
+            cells.append(Cell(low, high, (0.0,) * len(cell.slopes), 0.0, None))
     whole = np.array([span(cell, most, current) for cell in cells])
     return State(tuple(cells), reader.output(gates.output, (whole[:, 0], whole[:, 1])))
+
+
+def path(reader: Reader, symbols: Sequence[int]) -> tuple[FloatArray, FloatArray]:
+    """States and activations of the network after each symbol of one string, for guesses."""
+    network = reader.network
+    states, phis = np.empty((2, len(symbols), network.n_cells))
+    x = np.full((len(symbols), network.n_inputs), -1.0)
+    x[np.arange(len(x)), symbols] = 1.0
+    state = None
+    for t in range(len(x)):
+        _, state = lstm.sequences(network, x[t : t + 1], np.array([0, 1]), state)
+        states[t], phis[t] = state[0]
+    return states, phis
