@@ -9,7 +9,7 @@ import pytest
 from evoke import EvokeClassifier, EvokeRegressor, certification, certify, tasks
 from evoke.certification import FAMILIES, Family, Phase
 from evoke.certification.checker import check
-from evoke.certification.families import family_of
+from evoke.certification.families import strings_of
 from evoke.exceptions import ParameterError
 from evoke.reproduce import PRESETS
 from helpers.weights import changed
@@ -116,7 +116,7 @@ def test_counts_of_the_families():
         assert tuple(family.length(phase, (3,)) for phase in family.phases) == lengths
     two = FAMILIES["anbmcn+m"]
     assert [two.length(phase, (2, 5)) for phase in two.phases] == [2, 5, 7]
-    assert set(certification.__all__) == {"FAMILIES", "Certificate", "Family", "Phase", "certify"}
+    assert set(certification.__all__) == {"FAMILIES", "LANGUAGES", "Certificate", "Family", "Phase", "certify"}
 
 
 def test_languages_of_letters_are_families():
@@ -128,10 +128,10 @@ def test_languages_of_letters_are_families():
         encode=lambda strings: tasks.anbncn([len(string) // 3 for string in strings]),
         phases=(phase("a", ("ab",), "ab"), phase("b", ("b",), "c"), phase("c", ("c",), "T")),
     )  # fmt: skip
-    assert family_of(language) == FAMILIES["anbncn"]
+    assert strings_of(language) == FAMILIES["anbncn"]
     language.phases[0].constant = 1
     with pytest.raises(ParameterError, match="language must have phases whose length is a sum of counts alone"):
-        family_of(language)
+        strings_of(language)
 
 
 def test_two_counts(models):
@@ -151,7 +151,7 @@ def test_json_says_what_is_claimed(models):
     assert facts["certified"] is True
     assert facts["language"] == "anbncn"
     assert facts["up_to"] == 2**52
-    assert len(facts["invariants"]) == 3 * certificate.period == len(certificate.in_words())
+    assert len(facts["invariants"]) == 3 * certificate.proof.period == len(certificate.in_words())
 
 
 def test_what_cannot_be_certified_is_refused(models):

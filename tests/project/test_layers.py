@@ -119,7 +119,7 @@ PUBLIC = {
               "certification", "certify", "cmaes", "esp", "estimators", "evolution", "exceptions", "inspection", "load",
               "lstm", "metrics", "plot", "readouts", "reproduce", "sequences", "show_config", "svm", "tasks"],
     "evoke.callbacks": ["Checkpoint", "EarlyStopping", "HistoryLog", "Progress"],
-    "evoke.certification": ["FAMILIES", "Certificate", "Family", "Phase", "certify"],
+    "evoke.certification": ["FAMILIES", "LANGUAGES", "Certificate", "Family", "Phase", "certify"],
     "evoke.certification.checker": ["CertificateError", "check"],
     "evoke.cmaes": ["CMAES"],
     "evoke.esp": ["ESP"],

@@ -29,7 +29,7 @@ from evoke._validation.arrays import FloatArray
 from evoke.certification.bounds import Box, Gates, Reader
 from evoke.certification.states import Interval, NotProved, moved, path
 
-__all__ = ["CLOSE", "OPEN", "START", "Boxes", "Held", "NoCounter", "Place", "slopes_of"]
+__all__ = ["CLOSE", "OPEN", "START", "Boxes", "Held", "NoCounter", "Place", "lower_end", "slopes_of"]
 
 # Symbols read, and by how much they change the depth.
 START, OPEN, CLOSE = 0, 1, 2
@@ -110,6 +110,35 @@ def _power_of_two(x: Fraction) -> Fraction:
 
 def _nearest(x: float, unit: Fraction) -> float:
     return float(round(Fraction(x) / unit) * unit)
+
+
+def lower_end(end: Fraction, unit: Fraction, slope: float, depths: tuple[int, int]) -> Fraction:
+    """The end of states, each at least `end` + `slope` d before it is rounded, that none is below after it.
+
+    Parameters
+    ----------
+    end : Fraction
+        What is known of the sums.
+    unit : Fraction
+        A power of two of which the slope is a multiple.
+    slope : float
+        What is counted at each depth.
+    depths : tuple of int
+        The least and the largest depth d.
+
+    Returns
+    -------
+    Fraction
+        A multiple of the unit, or less than one by a power of two, as at the head of this module.
+    """
+    near = round(end / unit) * unit
+    counted = [near + Fraction(slope) * depth for depth in depths]
+    least = 0 if min(counted) <= 0 <= max(counted) else min(map(abs, counted))
+    if end <= near and (near - end) * 2**54 < least:
+        return near
+    above = math.ceil(end / unit) * unit
+    found = above - _power_of_two(above - end)
+    return found if (above - end) * 4 <= unit and Fraction(float(found)) == found else above - unit
 
 
 @dataclass
@@ -236,23 +265,8 @@ class Boxes:
 
     def _on_unit(self, h: int, ends: list[Fraction], depths: tuple[int, int]) -> Interval:
         """Ends of a cell that hold, whatever it counts, however sums are rounded."""
-        low, high = ends
-        return float(self._end(h, low, depths, 1)), -float(self._end(h, -high, depths, -1))
-
-    def _end(self, h: int, end: Fraction, depths: tuple[int, int], sign: int) -> Fraction:
-        """A lower end of the states of a cell, or of their negatives."""
-        unit, slope = self.units[h], sign * Fraction(self.slopes[h])
-        near = round(end / unit) * unit
-        counted = [near + slope * depth for depth in depths]
-        least = 0 if min(counted) <= 0 <= max(counted) else min(map(abs, counted))
-        if end <= near and (near - end) * 2**54 < least:
-            return near
-        above = math.ceil(end / unit) * unit
-        if (above - end) * 4 <= unit:
-            found = above - _power_of_two(above - end)
-            if Fraction(float(found)) == found:
-                return found
-        return above - unit
+        slope, unit = self.slopes[h], self.units[h]
+        return float(lower_end(ends[0], unit, slope, depths)), -float(lower_end(-ends[1], unit, -slope, depths))
 
     def _wider(self, place: Place, old: Held, new: Held) -> Held:
         """A box that holds both; what has grown for a while grows by more than it has to."""
@@ -266,7 +280,7 @@ class Boxes:
                 low = -self._farther(h, -a, -low, place.depth, new.added[h], -1, int(grown[0, h]) - self.careful)
             if high != b and grown[1, h] > self.careful:
                 high = self._farther(h, b, high, place.depth, new.added[h], 1, int(grown[1, h]) - self.careful)
-            cells.append((low, high))
+            cells.append((min(low, a, c), max(high, b, d)))
         low, high = np.minimum(old.phi[0], new.phi[0]), np.maximum(old.phi[1], new.phi[1])
         grown[2:] += np.array([low < old.phi[0], high > old.phi[1]])
         if grown.max() > MOST_GROWTH:
@@ -285,9 +299,10 @@ class Boxes:
             if times > MOST_DRIFTS:
                 raise NoCounter(f"cell {h} drifts", h)
             counted = 0 if depth == self.deep else sign * Fraction(self.slopes[h]) * depth
-            near, end = (float(counted - self._end(h, counted - x, (0, 0), 1)) for x in map(Fraction, (before, end)))
-            return end if near != before else float(counted - self._end(h, counted - Fraction(far), (0, 0), 1))
-        if added:  # where nothing that is added changes the rounded sum
+            unit, ends = self.units[h], map(Fraction, (before, end, far))
+            near, end, far = (float(counted - lower_end(counted - x, unit, 0.0, (0, 0))) for x in ends)
+            return far if near == before else end
+        if end + added != end:  # where nothing that is added changes the rounded sum
             return max(2.0 ** (math.frexp(added)[1] + 54), end)
         return far
 

@@ -149,14 +149,16 @@ def info(**arguments: Any) -> None:
 
 @click.command()
 @click.argument("model", type=InputFile())
-@click.option("--language", required=True, metavar="NAME", help="anbn, anb2n, anbncn, anbncndn, anbmcn+m, anbmBmAn.")
-@click.option("--up-to", type=click.IntRange(1, 2**52), default=2**52, help="The largest count.")
+@click.option("--language", required=True, metavar="NAME",
+              help="anbn, anb2n, anbncn, anbncndn, anbmcn+m, anbmBmAn, dyck1.")  # fmt: skip
+@click.option("--up-to", type=click.IntRange(1, 2**52), default=2**52, help="The largest count, or depth of brackets.")
 @click.option("--json", "json_file", type=OutputFile(), help="Write the certificate to this file.")
 def certify(**arguments: Any) -> None:
     """Prove that a classifier accepts every string of a language.
 
-    Prints up to which counts all strings are accepted, and the invariant of each loop of the proof. The exit status is
-    1 where the proof does not reach as far as asked. "evoke check-certificate" checks a file written by --json.
+    Prints up to which counts, or depths of brackets, all strings are accepted, and the invariants of the proof. The
+    exit status is 1 where the proof does not reach as far as asked. "evoke check-certificate" checks a file written by
+    --json.
     """
     with one_line_errors():
         from evoke.cli.certify import certify_model

@@ -11,7 +11,7 @@ import numpy as np
 from evoke import tasks
 from evoke._validation.errors import refusal
 from evoke._validation.parameters import check_choice, check_integer
-from evoke.certification import FAMILIES, certify
+from evoke.certification import LANGUAGES, certify
 from evoke.estimators import EvokeClassifier
 from evoke.evolution.run import Callback
 from evoke.reproduce._runs import Interrupted, Progress, carry_out, check_run, check_runs, timed_fit
@@ -111,9 +111,10 @@ def run_language(
     dict
         ``language``; ``seed``; ``accepted``, the largest m such that all strings of the family with counts up to m are
         accepted, up to 1000, or 60 with two counts; ``certified``, whether `evoke.certify` proves that for counts up to
-        2^52, None where it does not know the language; ``sampled``, the share of random strings of 20 to 2000 symbols
-        that are accepted; ``spot``, whether single long strings are accepted, by their counts, None where that would
-        take too long; ``fitness``, ``generations``, ``evaluations`` and ``seconds`` of the evolution.
+        2^52, and for all strings of brackets up to this depth, None where it does not know the language; ``sampled``,
+        the share of random strings of 20 to 2000 symbols that are accepted; ``spot``, whether single long strings are
+        accepted, by their counts, None where that would take too long; ``fitness``, ``generations``, ``evaluations``
+        and ``seconds`` of the evolution.
     """
     check_choice("language", language, tasks.LANGUAGES)
     _check(seed, n_max, n_generations)
@@ -133,7 +134,7 @@ def run_language(
         "language": language,
         "seed": seed,
         "accepted": task.accepted(model, TEST_MAX[task.n_counts]),
-        "certified": certify(model, language).certified if language in FAMILIES else None,
+        "certified": certify(model, language).certified if language in LANGUAGES else None,
         "sampled": float(np.mean(right)),
         **evolution,
         "spot": spot,

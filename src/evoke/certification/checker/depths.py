@@ -1,10 +1,10 @@
 """The check of balanced brackets: that no bracket leads out of the boxes of the certificate, at any depth.
 
 A box holds the states and activations at one depth, after any string that ends there; the last ones do so for all
-depths from the threshold on. There a state is within low..high + slope d at depth d. No sum within these ends is rounded
-to beyond them: they are floating-point numbers, multiples z of a unit, or beyond z by a power of two of at most a
-quarter of it; this is then either a floating-point number or half the distance to the next one at most, and z is even.
-What is beyond z by less than half that distance is rounded onto it.
+depths from the threshold on. There a state is within low..high + slope d at depth d. No sum within these ends is
+rounded to beyond them: they are floating-point numbers, multiples z of a unit, or beyond z by a power of two of at most
+a quarter of it; this is then either a floating-point number or half the distance to the next one at most, and z is
+even. What is beyond z by less than half that distance is rounded onto it.
 """
 
 from __future__ import annotations
@@ -96,7 +96,8 @@ class Depths:
                 whole = all(end % self.units[h] == 0 for end in inner)
                 kept = forget[0] == 1.0 and all(x <= 0 or (whole and x * 2**54 < least) for x in off)
             else:
-                kept = inner[0] + after[0] <= low and high <= inner[1] + after[0] and (counts == 0 or len({*depths}) == 1)
+                alone = counts == 0 or depths[0] == depths[1]
+                kept = alone and inner[0] + after[0] <= low and high <= inner[1] + after[0]
             demand(kept, f"{place}: cell {h} leaves {to.place}")
             reached.append(self.model.output(output, (float(low), float(high))))
         demand(inside(tuple(reached), to.phi), f"{place}: activations leave {to.place}")
