@@ -51,8 +51,8 @@ def following(cell: Cell, added: Ends, forget: Ends, most: tuple[int, ...], curr
     low, high = span(cell, most, current)
     a, b = Fraction(added[0]), Fraction(added[1])
     if forget[0] != 1.0:
-        ends = [Fraction(f) * s for f in forget for s in (low, high)]
-        return Cell(nearest(min(ends) + a), nearest(max(ends) + b), (Fraction(0),) * len(cell.slopes), moved=None)
+        ends = Fraction(forget[low < 0]) * low, Fraction(forget[high > 0]) * high  # gates are not negative
+        return Cell(nearest(ends[0] + a), nearest(ends[1] + b), (Fraction(0),) * len(cell.slopes), moved=None)
     least = Fraction(0) if low <= 0 <= high else min(abs(low), abs(high))
     if max(abs(a), abs(b)) * 2**54 < least:
         return cell  # less than half a unit in the last place

@@ -85,8 +85,9 @@ class Depths:
         for h, (ends, inner, slope, counts, (added, forget, output)) in enumerate(both):
             a, b = map(Fraction, added)
             low, high = (end + pick(slope * d for d in depths) for end, pick in zip(ends, (min, max), strict=True))
-            moved = [Fraction(f) * s for f in forget for s in (low, high)]
-            low, high = nearest(min(moved) + a), nearest(max(moved) + b)
+            # gates are not negative
+            low, high = Fraction(forget[low < 0]) * low, Fraction(forget[high > 0]) * high
+            low, high = nearest(low + a), nearest(high + b)
             after = [counts * (d + by) for d in depths]
             if slope and counts:
                 least = min(abs(end + d) for end in inner for d in after)

@@ -12,17 +12,23 @@ from typing import Any
 
 from evoke.certification.checker.arithmetic import (
     DOWN,
-    ERROR,
+    LESS,
+    MORE,
+    SMALLEST,
     UNIT,
     UP,
+    Constant,
     Ends,
-    bounded,
+    Values,
+    constant,
     demand,
+    exponentials,
     logistic,
     product,
     rounded,
     tanh,
     total,
+    values,
 )
 
 __all__ = ["Model"]
@@ -67,11 +73,12 @@ class Model:
         self.n_outputs = len(intercept)
         self.points = [[Decimal(value) for value in point] for point in points]
         self.coef = [[Decimal(row[o]) for row in coef] for o in range(self.n_outputs)]
-        self.intercept = [Decimal(value) for value in intercept]
+        self.intercept = [constant([Decimal(value)]) for value in intercept]
         width = self.n_inputs + self.n_cells
         self.weights = [
             [[Decimal(w) for w in row[g * width : (g + 1) * width]] for g in range(4)] for row in self.genome
         ]
+        self.inputs: dict[int, list[list[Constant]]] = {}
         self.known_gates: dict[Any, list[tuple[Ends, Ends, Ends]]] = {}
         self.known_decisions: dict[Any, list[tuple[Decimal, Decimal]]] = {}
 
@@ -79,47 +86,55 @@ class Model:
         """For each cell what it adds, i z, its forget gate and its output gate."""
         key = symbol, phi
         if key not in self.known_gates:
-            ends = [(Decimal(low), Decimal(high)) for low, high in phi]
-            self.known_gates[key] = [self._gates_of(cell, symbol, ends) for cell in self.weights]
+            if symbol not in self.inputs:
+                self.inputs[symbol] = [[self._input(*gate, symbol) for gate in zip(cell, self.bias, strict=True)]
+                                       for cell in self.weights]  # fmt: skip
+            ends = values(list(phi))
+            self.known_gates[key] = [
+                self._gates_of(*cell, ends) for cell in zip(self.weights, self.inputs[symbol], strict=True)
+            ]
         return self.known_gates[key]
 
-    def _gates_of(self, cell: list[list[Decimal]], symbol: int, phi: list[tuple[Decimal, Decimal]]) -> Any:
-        nets = []
-        for weights, bias in zip(cell, self.bias, strict=True):
-            inputs = [w if k == symbol else -w for k, w in enumerate(weights[: self.n_inputs])]
-            nets.append(total([(w, w) for w in inputs] + [(Decimal(bias),) * 2], weights[self.n_inputs :], phi))
-        z: Any = bounded(tanh, nets[0]) if self.cell == "lstm" else (rounded(nets[0][0], -1), rounded(nets[0][1], 1))
-        return product(bounded(logistic, nets[1]), z), bounded(logistic, nets[2]), bounded(logistic, nets[3])
+    def _input(self, weights: list[Decimal], bias: float, symbol: int) -> Constant:
+        inputs = weights[: self.n_inputs]
+        return constant([*(w if k == symbol else w.copy_negate() for k, w in enumerate(inputs)), Decimal(bias)])
+
+    def _gates_of(self, cell: list[list[Decimal]], inputs: list[Constant], phi: Values) -> Any:
+        nets = [total(own, weights[self.n_inputs :], phi) for weights, own in zip(cell, inputs, strict=True)]
+        z = tanh(*nets[0]) if self.cell == "lstm" else (rounded(nets[0][0], -1), rounded(nets[0][1], 1))
+        return product(logistic(*nets[1]), z), logistic(*nets[2]), logistic(*nets[3])
 
     def output(self, o: Ends, s: Ends) -> Ends:
         if self.cell == "lstm":
-            return product(o, bounded(tanh, (Decimal(s[0]), Decimal(s[1]))))
+            return product(o, tanh(Decimal(s[0]), Decimal(s[1])))
         low, high = product(o, s)
-        return bounded(tanh, (Decimal(low), Decimal(high)))
+        return tanh(Decimal(low), Decimal(high))
 
     def decisions(self, phi: tuple[Ends, ...]) -> list[tuple[Decimal, Decimal]]:
         if phi not in self.known_decisions:
-            ends = [(Decimal(low), Decimal(high)) for low, high in phi]
-            kernel = [self._kernel(point, ends) for point in self.points]
+            ends = values(list(phi))
+            kernel = values([self._kernel(point, ends) for point in self.points])
             self.known_decisions[phi] = [
-                total([(b, b)], coef, kernel) for b, coef in zip(self.intercept, self.coef, strict=True)
+                total(b, coef, kernel) for b, coef in zip(self.intercept, self.coef, strict=True)
             ]
         return self.known_decisions[phi]
 
-    def _kernel(self, point: list[Decimal], phi: list[tuple[Decimal, Decimal]]) -> tuple[Decimal, Decimal]:
+    def _kernel(self, point: list[Decimal], phi: Values) -> tuple[Decimal, Decimal]:
         if self.kernel == "linear":
-            return total([], point, phi)
+            return total(constant([]), point, phi)
         least = most = Decimal(0)
-        for z, (low, high) in zip(point, phi, strict=True):
-            sizes = [abs(DOWN.subtract(low, z)), abs(UP.subtract(high, z)), abs(UP.subtract(low, z))]
-            far, near = UP.multiply(max(sizes), 1 + Decimal("1e-38")), DOWN.multiply(min(sizes), 1 - Decimal("1e-38"))
-            most = UP.add(most, UP.multiply(far, far))
-            if not low <= z <= high:
-                least = DOWN.add(least, DOWN.multiply(near, near))
+        for z, low, high in zip(point, phi.low, phi.high, strict=True):
+            after, before = UP.subtract(high, z), UP.subtract(z, low)
+            far = max(after, before)
+            most = UP.fma(far, far, most)
+            if after < 0 or before < 0:
+                near = min(after, before)
+                least = DOWN.fma(near, near, least)
         error = (2 * len(point) + 8) * UNIT
-        most = UP.add(UP.multiply(UP.multiply(self.gamma, most), 1 + error), Decimal("1e-300"))
-        least = DOWN.subtract(DOWN.multiply(DOWN.multiply(self.gamma, least), 1 - error), Decimal("1e-300"))
+        most = UP.fma(UP.multiply(self.gamma, most), UP.add(1, error), SMALLEST)
+        least = DOWN.subtract(DOWN.multiply(DOWN.multiply(self.gamma, least), DOWN.subtract(1, error)), SMALLEST)
         least = max(least, Decimal(0))
-        low = Decimal(0) if most >= 700 else DOWN.multiply(DOWN.exp(-most), 1 - ERROR)
-        high = Decimal("1e-300") if least >= 700 else UP.multiply(UP.exp(-least), 1 + ERROR)
-        return low, high
+        if least >= 700:
+            return Decimal(0), SMALLEST
+        low, high = exponentials(min(most, Decimal(700)).copy_negate(), least.copy_negate())
+        return Decimal(0) if most >= 700 else DOWN.multiply(low, LESS), UP.multiply(high, MORE)
