@@ -2,11 +2,12 @@
 
     python bench/study.py certificates [--models 1000] [--seed 0] [--json FILE]
 
-Weights of networks that were trained on a^n b^n, a^n b^2n or a^n b^n c^n get noise of any size, some of them are
-changed or made smaller, or all are made smaller. Each model is certified for all counts it can be, up to 2^52. It must
-then accept the strings with that count, one and two less, and three random ones below it, as far as they can be read:
-one with more than two million steps that cannot be skipped is left out. One in ten certificates is also given to the
-independent checker. Prints how many were certified how far, and the wrong ones, of which there should be none.
+Weights of networks that were trained on a^n b^n, a^n b^2n, a^n b^n c^n or balanced brackets get noise of any size, some
+of them are changed or made smaller, or all are made smaller. Each model is certified for all counts, or depths, it can
+be, up to 2^52. It must then accept the strings with that count, one and two less, and three random ones below it, as far
+as they can be read: one with more than two million steps that cannot be skipped is left out. Of brackets it must also
+accept long random strings of small depths. One in ten certificates is also given to the independent checker. Prints how
+many were certified how far, and the wrong ones, of which there should be none.
 """
 
 from __future__ import annotations
@@ -29,7 +30,9 @@ from evoke.certification.checker import check
 from evoke.reproduce import PRESETS, training_strings
 from harness.machine import describe
 
-LANGUAGES, MOST_READ = ("anbn", "anb2n", "anbncn"), 2_000_000
+LANGUAGES, MOST_READ = ("anbn", "anb2n", "anbncn", "dyck1"), 2_000_000
+# Brackets of random strings, how deep they are, and how likely one is opened.
+N_BRACKETS, WALKS = 2000, ((1, 0.5), (2, 0.5), (3, 0.5), (8, 0.5), (30, 0.6), (300, 0.6))
 
 
 def trained(name: str, seed: int) -> EvokeClassifier:
@@ -64,6 +67,23 @@ def counts_to_read(rng: np.random.Generator, up_to: int) -> list[int]:
     return sorted({n for n in (up_to, up_to - 1, up_to - 2, *below) if 1 <= n <= up_to})
 
 
+def brackets(rng: np.random.Generator, deepest: int, p: float) -> str:
+    """Balanced brackets, at most so deep."""
+    string, depth = "", 0
+    while len(string) + depth < N_BRACKETS:
+        opened = depth == 0 or (depth < deepest and rng.random() < p)
+        string, depth = string + ")("[opened], depth + (1 if opened else -1)
+    return string + ")" * depth
+
+
+def accepts_walks(rng: np.random.Generator, model: EvokeClassifier, up_to: int) -> bool:
+    """Whether a model accepts random brackets up to some depth."""
+    strings = [brackets(rng, min(deepest, up_to), p) for deepest, p in WALKS]
+    X, y = tasks.language("dyck1").encode(strings)
+    return all(np.array_equal(decisions > 0, legal > 0)
+               for decisions, legal in zip(model.decision_function(X), y, strict=True))  # fmt: skip
+
+
 def main(arguments: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--models", type=int, default=1000)
@@ -81,6 +101,8 @@ def main(arguments: list[str] | None = None) -> None:
             certificate, language = certify(model, name), tasks.language(name)
             tried = counts_to_read(rng, certificate.up_to)
             accepted = [language.accepts(model, (n,), MOST_READ) for n in tried]
+            if name == "dyck1" and certificate.up_to > 0:
+                accepted.append(accepts_walks(rng, model, certificate.up_to))
             kept.append({
                 "seed": seed, "language": name, "up_to": certificate.up_to, "read": tried, "accepted": accepted,
                 "checked": None,

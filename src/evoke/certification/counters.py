@@ -68,7 +68,7 @@ class Held:
 
     cells: tuple[Interval, ...]
     phi: Box
-    added: tuple[float, ...] = ()  # the most that the last step added, to cells that forgot nothing
+    added: tuple[float | None, ...] = ()  # the most that the last step added; None for cells that may forget
 
     def holds(self, other: Held) -> bool:
         """Whether the other box is within this one."""
@@ -239,11 +239,12 @@ class Boxes:
     def _moved(
         self, place: Place, box: Held, gates: Gates, by: int, depths: tuple[int, int], target: int
     ) -> tuple[Held, FloatArray]:
-        cells, spans, most_added = [], [], []
+        cells, spans = [], []
+        most_added: list[float | None] = []
         for h, (cell, slope) in enumerate(zip(box.cells, self.slopes, strict=True)):
             added = float(gates.added[0][h]), float(gates.added[1][h])
             forget = float(gates.forget[0][h]), float(gates.forget[1][h])
-            most_added.append(max(map(abs, added)) if forget[0] == 1.0 else 0.0)
+            most_added.append(max(map(abs, added)) if forget[0] == 1.0 else None)
             before, now = (slope if depth == self.deep else 0.0 for depth in (place.depth, target))
             after = depths[0] + by, depths[1] + by
             if before and now:
@@ -290,21 +291,23 @@ class Boxes:
         high = np.minimum(high + more[1] * (high - old.phi[1]), 1.0)
         return Held(tuple(cells), (low, high), new.added)
 
-    def _farther(self, h: int, before: float, end: float, depth: int, added: float, sign: int, times: int) -> float:
+    def _farther(self, h: int, before: float, end: float, depth: int, added: float | None, sign: int,
+                 times: int) -> float:  # fmt: skip
         """An upper end of a state, or of its negative, that may be one for good."""
+        if added is not None and not self.slopes[h]:
+            # where nothing that is added changes the rounded sum; if it grew for another reason, no more than it must
+            return max(2.0 ** (math.frexp(added)[1] + 54), end) if end + added != end else end
         far = end + 2.0 ** min(times, 60) * (end - before)
         if not abs(far) < FAR:
             raise NotProved(f"the states of cell {h} have no bounds")
-        if self.slopes[h]:
-            if times > MOST_DRIFTS:
-                raise NoCounter(f"cell {h} drifts", h)
-            counted = 0 if depth == self.deep else sign * Fraction(self.slopes[h]) * depth
-            unit, ends = self.units[h], map(Fraction, (before, end, far))
-            near, end, far = (float(counted - lower_end(counted - x, unit, 0.0, (0, 0))) for x in ends)
-            return far if near == before else end
-        if end + added != end:  # where nothing that is added changes the rounded sum
-            return max(2.0 ** (math.frexp(added)[1] + 54), end)
-        return far
+        if not self.slopes[h]:
+            return far
+        if times > MOST_DRIFTS:
+            raise NoCounter(f"cell {h} drifts", h)
+        counted = 0 if depth == self.deep else sign * Fraction(self.slopes[h]) * depth
+        unit, ends = self.units[h], map(Fraction, (before, end, far))
+        near, end, far = (float(counted - lower_end(counted - x, unit, 0.0, (0, 0))) for x in ends)
+        return far if near == before else end
 
 
 def _kind(states: FloatArray, phi: Box, finely: float) -> tuple[int, ...]:

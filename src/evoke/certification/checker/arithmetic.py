@@ -8,8 +8,8 @@ from fractions import Fraction
 from typing import Any, NamedTuple
 
 __all__ = [
-    "DOWN", "LESS", "MORE", "SMALLEST", "UNIT", "UP", "CertificateError", "Constant", "Ends", "Values",
-    "constant", "demand", "exponentials", "inside", "logistic", "nearest", "product", "rounded", "tanh", "total", "values",
+    "DOWN", "LESS", "MORE", "SMALLEST", "UNIT", "UP", "CertificateError", "Constant", "Ends", "Values", "constant",
+    "demand", "exponentials", "inside", "logistic", "nearest", "product", "rounded", "tanh", "total", "values",
 ]  # fmt: skip
 
 DOWN, UP = Context(prec=40, rounding=ROUND_FLOOR), Context(prec=40, rounding=ROUND_CEILING)
