@@ -4,10 +4,10 @@
 
 Weights of networks that were trained on a^n b^n, a^n b^2n, a^n b^n c^n or balanced brackets get noise of any size, some
 of them are changed or made smaller, or all are made smaller. Each model is certified for all counts, or depths, it can
-be, up to 2^52. It must then accept the strings with that count, one and two less, and three random ones below it, as far
-as they can be read: one with more than two million steps that cannot be skipped is left out. Of brackets it must also
-accept long random strings of small depths. One in ten certificates is also given to the independent checker. Prints how
-many were certified how far, and the wrong ones, of which there should be none.
+be, up to 2^52. It must then accept the strings with that count, one and two less, and three random ones below it, as
+far as they can be read: one with more than two million steps that cannot be skipped is left out. Of brackets it must
+also accept long random strings of small depths. One in ten certificates is also given to the independent checker.
+Prints how many were certified how far, and the wrong ones, of which there should be none.
 """
 
 from __future__ import annotations

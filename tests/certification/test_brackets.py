@@ -172,7 +172,7 @@ def test_what_rounding_takes_for_whole_is_no_limit(counter, tmp_path):
 
 def test_no_certificate_is_wrong(counter, tmp_path):
     reached = []
-    for seed in range(24):  # bench/study.py certificates has trained networks too
+    for seed in range(16):  # bench/study.py certificates has trained networks too
         rng = np.random.default_rng(seed)
         parent = counter(start=(0.0, 0.3)[seed % 3 == 0], threshold=(0.4, 0.45)[seed % 3 == 0])
         genome = parent.fitted_.network.genome.copy()
@@ -189,7 +189,7 @@ def test_no_certificate_is_wrong(counter, tmp_path):
         for most, p in ((1, 0.5), (2, 0.5), (3, 0.5), (20, 0.6), (100, 0.7)):
             assert follows(model, walk(rng, 2000, min(most, certificate.up_to), p))
         assert checked(certificate, model, tmp_path / "model.evk")[0] == certificate.up_to
-    assert 6 < sum(n == 2**30 for n in reached) < 22
+    assert 4 < sum(n == 2**30 for n in reached) < 14
     assert 0 in reached
 
 

@@ -25,7 +25,6 @@ from typing import Any
 
 import numpy as np
 
-from evoke._validation.arrays import FloatArray
 from evoke.certification.bounds import Box, Gates, Reader
 from evoke.certification.states import Interval, NotProved, moved, path
 
@@ -36,9 +35,11 @@ START, OPEN, CLOSE = 0, 1, 2
 CHANGES = {START: 0, OPEN: 1, CLOSE: -1}
 # Outputs that may follow at depth 0 and elsewhere: one of the brackets, or the end.
 AT_THE_END, INSIDE = (0, 2), (0, 1)
-# How often the box of a place may grow, and from which bit on what it grows by is more than it must.
+# How often an end of a box may grow; how often one of a cell that counts may, once it grows by more than it must; and
+# how far an end may be.
 MOST_GROWTH, MOST_DRIFTS, FAR = 80, 6, 1e290
-MOST_PLACES = 500
+# Places, of which there are many where states are of many kinds.
+MOST_PLACES = 250
 # Brackets that are read to see by how much a cell counts, and what is no counting.
 MANY, FEW = 64, 32
 NO_COUNT = 1e-9
@@ -223,8 +224,15 @@ class Boxes:
         last = (*place.last, symbol)[-self.n_last :]
         for least, most in self._depths(place.depth, by):
             depth = min(least + by, self.deep)
-            moved_box, states = self._moved(place, box, gates, by, (least, most), depth)
-            yield Place(depth, last, _kind(states, moved_box.phi, self.finely) if self.finely else ()), moved_box
+            after = self._moved(place, box, gates, by, (least, most), depth)
+            yield Place(depth, last, self._kind(after, depth) if self.finely else ()), after
+
+    def _kind(self, box: Held, depth: int) -> tuple[int, ...]:
+        """The same for states that are alike, but for what they count, and activations."""
+        counted = 0 if depth == self.deep else depth
+        states = np.array([(low + high) / 2 for low, high in box.cells]) - np.multiply(self.slopes, counted)
+        middle = np.concatenate([np.tanh(states), (box.phi[0] + box.phi[1]) / 2])
+        return tuple(map(int, np.rint(self.finely * middle)))
 
     def _depths(self, depth: int, by: int) -> list[tuple[int, int]]:
         """The depths of a place, from where a symbol can be read, apart where it leads to other places."""
@@ -238,7 +246,7 @@ class Boxes:
 
     def _moved(
         self, place: Place, box: Held, gates: Gates, by: int, depths: tuple[int, int], target: int
-    ) -> tuple[Held, FloatArray]:
+    ) -> Held:
         cells, spans = [], []
         most_added: list[float | None] = []
         for h, (cell, slope) in enumerate(zip(box.cells, self.slopes, strict=True)):
@@ -262,7 +270,7 @@ class Boxes:
             cells.append(cell)
         states = np.array(spans)
         phi = self.reader.output(gates.output, (states[:, 0], states[:, 1]))
-        return Held(tuple(cells), phi, tuple(most_added)), states
+        return Held(tuple(cells), phi, tuple(most_added))
 
     def _on_unit(self, h: int, ends: list[Fraction], depths: tuple[int, int]) -> Interval:
         """Ends of a cell that hold, whatever it counts, however sums are rounded."""
@@ -308,13 +316,6 @@ class Boxes:
         unit, ends = self.units[h], map(Fraction, (before, end, far))
         near, end, far = (float(counted - lower_end(counted - x, unit, 0.0, (0, 0))) for x in ends)
         return far if near == before else end
-
-
-def _kind(states: FloatArray, phi: Box, finely: float) -> tuple[int, ...]:
-    """The same for states that are alike."""
-    with np.errstate(over="ignore"):
-        middle = np.concatenate([np.tanh(states.sum(axis=1) / 2), (phi[0] + phi[1]) / 2])
-    return tuple(map(int, np.rint(finely * middle)))
 
 
 def _span(cell: Interval, slope: float, depths: tuple[int, int]) -> Interval:

@@ -20,9 +20,11 @@ FIRST, MOST_ALONE = 12, 128
 # From which depth on all are one; how many symbols read last tell boxes apart; how finely states do, if at all; how
 # often boxes grow no more than they must.
 Attempt = tuple[int, int, float, int]
-ATTEMPTS: tuple[Attempt, ...] = ((8, 1, 0.0, 6), (8, 1, 2.0, 8), (20, 1, 2.0, 8), (24, 2, 2.0, 12), (160, 1, 2.0, 8))
-FEWER_ATTEMPTS: tuple[Attempt, ...] = ((20, 1, 2.0, 8), (160, 1, 2.0, 8))
-ALONE = ((1, 0.0, 6), (1, 2.0, 8))
+ATTEMPTS: tuple[Attempt, ...] = (
+    (8, 1, 0.0, 6), (8, 1, 2.0, 8), (8, 1, 16.0, 8), (20, 1, 2.0, 8), (24, 2, 2.0, 12), (160, 1, 2.0, 8),
+)  # fmt: skip
+FEWER_ATTEMPTS: tuple[Attempt, ...] = ((20, 1, 2.0, 8), (8, 1, 16.0, 8), (160, 1, 2.0, 8))
+ALONE = ((1, 0.0, 6), (1, 2.0, 8), (1, 16.0, 8))
 PROVED = "no bracket leads out of the boxes"
 
 
