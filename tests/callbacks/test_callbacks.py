@@ -175,6 +175,27 @@ def test_the_model_so_far_is_that_of_a_shorter_run():
     assert so_far.predict(X)[0].shape == (5,)
 
 
+def test_the_model_so_far_is_that_of_the_best_network_where_another_had_its_fitness():
+    found = []
+
+    class Watching:
+        @contextmanager
+        def watch(self, run):
+            def exchange(_record, esp):
+                run.model()
+                fitness, other = esp.best_fitness, 2.0 * esp.best
+                esp.judge_best_anew(np.inf)
+                esp.take_in(other, fitness)
+                found.append((run.model().genome_, other))
+
+            yield exchange
+
+    tiny(Watching(), n_generations=2).fit(X, CLASSES)
+    assert len(found) == 2
+    for genome, other in found:
+        np.testing.assert_array_equal(genome, other)
+
+
 @pytest.mark.parametrize("kind", [KeyboardInterrupt, RuntimeError])
 def test_a_restore_that_fails_leaves_nothing_of_it(kind):
     other = tiny().fit(X, CLASSES)

@@ -80,7 +80,7 @@ class Fit:
         self._estimator, self._build = estimator, build
         self._begin = esp.generation
         self._trained: dict[str, Any] = {}
-        self._fitness: list[float] = []  # of the networks that were trained
+        self._trained_for: list[tuple[float, bytes]] = []  # fitness and genomes of the networks that were trained
 
     @property
     def has_progressed(self) -> bool:
@@ -98,8 +98,9 @@ class Fit:
         esp = self.run.esp
         if esp.best is None:
             return None
-        if self._fitness != esp.hall_fitness:  # trained anew only when there are better ones
-            self._trained, self._fitness = self.train(esp), esp.hall_fitness
+        hall = [(f, as_genomes(best).tobytes()) for f, best in zip(esp.hall_fitness, esp.hall, strict=True)]
+        if self._trained_for != hall:  # trained anew only when there are others
+            self._trained, self._trained_for = self.train(esp), hall
         return self._build(**self._trained, washout=int(self._estimator.washout), run=self.run.state())
 
     def estimator_so_far(self) -> BaseEstimator:
