@@ -2,5 +2,6 @@
 
 from evoke.certification.certificate import Certificate, certify
 from evoke.certification.families import FAMILIES, LANGUAGES, Family, Phase
+from evoke.certification.stop import CertifiedStop
 
-__all__ = ["FAMILIES", "LANGUAGES", "Certificate", "Family", "Phase", "certify"]
+__all__ = ["FAMILIES", "LANGUAGES", "Certificate", "CertifiedStop", "Family", "Phase", "certify"]

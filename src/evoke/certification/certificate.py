@@ -10,14 +10,15 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from evoke._validation.errors import refusal
-from evoke._validation.parameters import check_integer
+from evoke._validation.parameters import check_flag, check_integer
 from evoke.certification.bounds import Reader
 from evoke.certification.counts import CountProof, prove_counts
 from evoke.certification.depths import DepthProof, prove_depths
 from evoke.certification.families import Brackets, Family, strings_of
 from evoke.estimators import EvokeClassifier
+from evoke.tasks import Language
 
-__all__ = ["FORMAT", "Certificate", "certify"]
+__all__ = ["FORMAT", "MOST_COUNT", "Certificate", "certify"]
 
 # Of the file; a checker reads its own only.
 FORMAT = 1
@@ -72,7 +73,9 @@ class Certificate:
         return self.proof.in_words()
 
 
-def certify(model: EvokeClassifier, language: str | Family, up_to: int = MOST_COUNT) -> Certificate:
+def certify(
+    model: EvokeClassifier, language: str | Language | Family, up_to: int = MOST_COUNT, quick: bool = False
+) -> Certificate:
     """Prove that a fitted classifier accepts every string of a language.
 
     A string is accepted if all outputs are right at every step: positive where a symbol may follow, else not. The proof
@@ -91,6 +94,9 @@ def certify(model: EvokeClassifier, language: str | Family, up_to: int = MOST_CO
         sums of the counts.
     up_to : int, default=2**52
         The largest count, or how deep brackets may be, at most 2^52.
+    quick : bool, default=False
+        Whether to give up sooner: fewer proofs are tried, and where all fail it is not searched how far they would
+        reach beyond the first counts.
 
     Returns
     -------
@@ -113,12 +119,13 @@ def certify(model: EvokeClassifier, language: str | Family, up_to: int = MOST_CO
     """
     strings = strings_of(language)
     up_to = check_integer("up_to", up_to, 1, MOST_COUNT)
+    check_flag("quick", quick)
     reader = Reader(*_parts(model, strings))
     proof: CountProof | DepthProof
     if isinstance(strings, Family):
-        found, proof, reason = prove_counts(reader, strings, up_to)
+        found, proof, reason = prove_counts(reader, strings, up_to, quick=quick)
     else:
-        found, proof, reason = prove_depths(reader, strings, up_to)
+        found, proof, reason = prove_depths(reader, strings, up_to, quick=quick)
     return Certificate(found == up_to, found, proof.margin if found else 0.0, reason, proof)
 
 

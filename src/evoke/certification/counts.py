@@ -23,6 +23,8 @@ ATTEMPTS = (
     (24, 3), (24, 4), (48, 3), (48, 4), (100, 1), (100, 2),
 )  # fmt: skip
 FEWER_ATTEMPTS = ((16, 1), (16, 2), (48, 1), (48, 2))
+# Of a quick proof, for one count and for several: their cases are as many as the square of the threshold.
+QUICK_ATTEMPTS = (((12, 1), (24, 1), (24, 2)), ((6, 1), (12, 1), (8, 2)))
 PROVED = "all cases are proved"
 
 
@@ -116,20 +118,23 @@ def _about(low: float, high: float) -> str:
     return f"{low:.6g}" if high - low <= 1e-6 * max(1.0, abs(low)) else f"{low:.6g} to {high:.6g}"
 
 
-def prove_counts(reader: Reader, family: Family, up_to: int) -> tuple[int, CountProof, str]:
-    """The count up to which all strings are proved to be accepted, why, and why it is not more than that."""
+def prove_counts(reader: Reader, family: Family, up_to: int, *, quick: bool = False) -> tuple[int, CountProof, str]:
+    """The count up to which all strings are proved to be accepted, why, and why it is not more than that.
+
+    A quick one tries fewer proofs, and none that reach less far than is asked for.
+    """
     prover = Prover(reader, family)
     first = min(up_to, FIRST[family.n_counts > 1])
     alone, reason = _one_by_one(prover, first)
     if alone < first or first == up_to:
         cases = prover.prove(alone, alone + 1, 1) if alone else []
         return alone, CountProof(family, alone + 1, 1, tuple(cases)), reason
-    whole, reason = _attempt(prover, up_to, ATTEMPTS)
+    whole, reason = _attempt(prover, up_to, QUICK_ATTEMPTS[family.n_counts > 1] if quick else ATTEMPTS)
     if whole is not None:
         return up_to, whole, PROVED
     # how far a proof reaches: a power of two
     best = first, CountProof(family, first + 1, 1, tuple(prover.prove(first, first + 1, 1)))
-    low, high = first.bit_length(), (up_to - 1).bit_length() - 1
+    low, high = first.bit_length(), 0 if quick else (up_to - 1).bit_length() - 1
     while low <= high:
         middle = (low + high) // 2
         part, _ = _attempt(prover, 2**middle, FEWER_ATTEMPTS)

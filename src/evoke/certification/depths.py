@@ -24,6 +24,7 @@ ATTEMPTS: tuple[Attempt, ...] = (
     (8, 1, 0.0, 6), (8, 1, 2.0, 8), (8, 1, 16.0, 8), (20, 1, 2.0, 8), (24, 2, 2.0, 12), (160, 1, 2.0, 8),
 )  # fmt: skip
 FEWER_ATTEMPTS: tuple[Attempt, ...] = ((20, 1, 2.0, 8), (8, 1, 16.0, 8), (160, 1, 2.0, 8))
+QUICK_ATTEMPTS = ATTEMPTS[:3]
 ALONE = ((1, 0.0, 6), (1, 2.0, 8), (1, 16.0, 8))
 PROVED = "no bracket leads out of the boxes"
 
@@ -100,16 +101,19 @@ class DepthProof:
                 f"activations are known to within {width:.2g}")  # fmt: skip
 
 
-def prove_depths(reader: Reader, brackets: Brackets, up_to: int) -> tuple[int, DepthProof, str]:
-    """The depth up to which all strings are proved to be accepted, why, and why it is not more than that."""
+def prove_depths(reader: Reader, brackets: Brackets, up_to: int, *, quick: bool = False) -> tuple[int, DepthProof, str]:
+    """The depth up to which all strings are proved to be accepted, why, and why it is not more than that.
+
+    A quick one tries fewer proofs, and none that reach less far than is asked for.
+    """
     first, n_cells = min(up_to, FIRST), reader.network.n_cells
     best = _Proved(0, DepthProof(brackets, 1, (0.0,) * n_cells, (0.0,) * n_cells, {}, {}, 0.0))
     reason = best.attempt(reader, first, _alone(first))
     if reason:
         best.bisect(reader, range(1, first))
     elif first < up_to:
-        reason = best.attempt(reader, up_to, ATTEMPTS)
-        if reason:
+        reason = best.attempt(reader, up_to, QUICK_ATTEMPTS if quick else ATTEMPTS)
+        if reason and not quick:
             best.bisect(reader, [2**k for k in range(first.bit_length(), (up_to - 1).bit_length())])
     return best.up_to, best.proof, reason or PROVED
 
