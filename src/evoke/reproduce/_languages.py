@@ -11,7 +11,8 @@ import numpy as np
 from evoke import tasks
 from evoke._validation.errors import refusal
 from evoke._validation.parameters import check_choice, check_integer
-from evoke.certification import LANGUAGES, certify
+from evoke.callbacks import EarlyStopping
+from evoke.certification import LANGUAGES, CertifiedStop, certify
 from evoke.estimators import EvokeClassifier
 from evoke.evolution.run import Callback
 from evoke.reproduce._runs import Interrupted, Progress, carry_out, check_run, check_runs, timed_fit
@@ -34,8 +35,12 @@ MOST_READ = 5_000_000
 # Up to which count all strings are tested; with two counts their number is the square.
 TEST_MAX = {1: 1000, 2: 60}
 # Strings that are drawn where a language has no small list of them.
-N_DRAWN, N_TRAINING, N_TESTED = 5000, 40, 200
+N_DRAWN, N_TRAINING, N_TESTED = 5000, 100, 200
+# The fitness that ends a run on a language that cannot be certified: all margins are as wide as they should be.
+LEARNT = 1e-9
 LARGEST_N_MAX = 40
+# What is to be certified: counts whose sum floating point has exactly.
+CERTIFIED = {1: 2**52, 2: 2**51}
 
 
 def training_strings(name: str, n_max: int = 10) -> list[str]:
@@ -46,8 +51,8 @@ def training_strings(name: str, n_max: int = 10) -> list[str]:
     name : str
         One of `evoke.tasks.LANGUAGES`.
     n_max : int
-        Languages of blocks: all counts up to it; with two free counts, up to half of it. Others: the first 40 different
-        strings of up to 2 `n_max` symbols that are drawn.
+        Languages of blocks: all counts up to it; with two free counts, up to half of it. Others: the first 100
+        different strings of up to 2 `n_max` symbols that are drawn.
 
     Returns
     -------
@@ -90,10 +95,13 @@ def run_language(
     n_max: int = 10,
     n_generations: int | None = None,
     callbacks: Iterable[Callback] | None = None,
+    strings: Iterable[str] | None = None,
 ) -> dict[str, Any]:
     """One run on a formal language: evolve on few short strings, then measure how far the model generalises.
 
-    The strings are so few that all of them are used to train readouts and to judge networks.
+    The strings are so few that all of them are used to train readouts and to judge networks. A run ends as soon as its
+    network is certified, where `evoke.certify` knows the language (`evoke.certification.CertifiedStop`), else as soon
+    as the fitness is nearly 0.
 
     Parameters
     ----------
@@ -105,36 +113,43 @@ def run_language(
         As in `languages`.
     callbacks : iterable of callables, optional
         Passed to `EvokeClassifier`.
+    strings : iterable of str, optional
+        Learn from these, not from `training_strings`.
 
     Returns
     -------
     dict
         ``language``; ``seed``; ``accepted``, the largest m such that all strings of the family with counts up to m are
         accepted, up to 1000, or 60 with two counts; ``certified``, whether `evoke.certify` proves that for counts up to
-        2^52, and for all strings of brackets up to this depth, None where it does not know the language; ``sampled``,
-        the share of random strings of 20 to 2000 symbols that are accepted; ``spot``, whether single long strings are
-        accepted, by their counts, None where that would take too long; ``fitness``, ``generations``, ``evaluations``
-        and ``seconds`` of the evolution.
+        2^52, or 2^51 with two counts, and for all strings of brackets up to this depth, None where it does not know the
+        language; ``sampled``, the share of random strings of 20 to 2000 symbols that are accepted; ``spot``, whether
+        single long strings are accepted, by their counts, None where that would take too long; ``fitness``,
+        ``generations``, ``evaluations`` and ``seconds`` of the evolution. What is certified is accepted; only the
+        random and the long strings are tested all the same.
     """
     check_choice("language", language, tasks.LANGUAGES)
     _check(seed, n_max, n_generations)
     task = tasks.language(language)
-    X, y = task.encode(training_strings(language, n_max))
-    model = _model(n_generations, random_state=seed, callbacks=callbacks)
+    X, y = task.encode(training_strings(language, n_max) if strings is None else strings)
+    up_to = CERTIFIED[task.n_counts]
+    stop = CertifiedStop(language, up_to) if language in LANGUAGES else EarlyStopping(target=LEARNT)
+    model = _model(n_generations, random_state=seed, callbacks=[stop, *(callbacks or ())])
     evolution = timed_fit(model, X, y, X_val=X, y_val=y)
     X_test, y_test = task.encode(_test_strings(language))
     right = [
         np.array_equal(decisions > 0, legal > 0)
         for decisions, legal in zip(model.decision_function(X_test), y_test, strict=True)
     ]
+    certified = certify(model, language, up_to).certified if language in LANGUAGES else None
+    most = TEST_MAX[task.n_counts]
     spot = {}
     for n in LONG_COUNTS:
         spot[str(n)] = all(spot.values()) and task.accepts(model, (n,) * task.n_counts, MOST_READ)
     return {
         "language": language,
         "seed": seed,
-        "accepted": task.accepted(model, TEST_MAX[task.n_counts]),
-        "certified": certify(model, language).certified if language in LANGUAGES else None,
+        "accepted": most if certified else task.accepted(model, most),
+        "certified": certified,
         "sampled": float(np.mean(right)),
         **evolution,
         "spot": spot,
