@@ -165,7 +165,8 @@ def _languages(result: dict[str, Any]) -> list[str]:
         f"Trained with n_max = {config['n_max']}; seeds {config['seed']}..{config['seed'] + config['runs'] - 1}. "
         "Accepted: the largest m such that all strings with counts up to m are accepted (tested up to 1000, or 60 with "
         "two counts). Drawn: runs that accept all of 200 random strings of 20 to 2000 symbols. Then the runs that "
-        "accept a single string with these counts, and those that are certified.", "",
+        "accept a single string with these counts, and those that are certified for counts up to 2^52, or 2^51 with "
+        "two counts; a run ends once it is.", "",
     ]  # fmt: skip
     head = ["language", "runs", "accepted, median", "quartiles", "worst", "drawn",
             *(f"n = {n:,}" for n in LONG_COUNTS), "certified", "seconds", "MDLRNN, 100 and 500 strings"]  # fmt: skip
