@@ -43,7 +43,8 @@ LANGUAGES = """\
 - accepted: the largest m such that all strings with counts up to m are accepted, tested up to 1000, or 60 with two
   counts; certified ones count as that and are not read one by one;
 - drawn: runs that accept all of 200 random strings of 20 to 2000 symbols;
-- n = ...: runs that accept the single string with these counts;
+- n = ...: runs that accept the single string with these counts; where that takes more than five million steps that
+  cannot be skipped it is not tried, and the run not counted;
 - MDLRNN: right test strings of Lan et al. (2022) after 100 and 500 strings drawn from a grammar, by networks that are
   not told which symbols may follow.
 """
@@ -70,6 +71,9 @@ def page(results: Results) -> str:
         rows = [row(of, runs) for (of, _method), runs in sorted(found.items(), key=lambda item: order(item[0][0]))]
         if rows:
             parts += [about, markdown_table(rows), ""]
+        if name == "languages":
+            missing = [each for each in tasks.LANGUAGES if each not in {of for of, _method in found}]
+            parts += [f"Not measured: {', '.join(missing)}.", ""] if missing else []
     return "\n".join(parts)
 
 

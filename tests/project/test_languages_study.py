@@ -41,6 +41,7 @@ def test_page_counts_runs(tmp_path):
     assert "| dyck1 | 100, 20 | 1 | - | 10 |" in text
     assert "| 1..3 | 1 | 1 |" in text
     assert "made of 4 runs" in text
+    assert "Not measured: anb2n, anbncn," in text
 
 
 def test_choices_are_of_the_language():
