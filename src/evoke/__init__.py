@@ -28,7 +28,7 @@ if TYPE_CHECKING:
         svm,
         tasks,
     )
-    from evoke.certification import certify
+    from evoke.certification import certify, simplify
     from evoke.cmaes import CMAES
     from evoke.config import show_config
     from evoke.esp import ESP
@@ -60,6 +60,7 @@ _HOME = {
     "reproduce": None,
     "sequences": None,
     "show_config": "evoke.config",
+    "simplify": "evoke.certification",
     "svm": None,
     "tasks": None,
 }
@@ -89,6 +90,7 @@ __all__ = [
     "reproduce",
     "sequences",
     "show_config",
+    "simplify",
     "svm",
     "tasks",
 ]

@@ -34,7 +34,8 @@ IGNORED = {
 
 
 # Users do not make these: they have attributes, and no parameters.
-MADE_BY_US = {"Certificate", "ClassifierStream", "FittedReadout", "Interrupted", "SeriesStream", "Solution", "Stream"}
+MADE_BY_US = {"Certificate", "ClassifierStream", "FittedReadout", "Interrupted", "SeriesStream", "Simplified", "Size",
+              "Solution", "Stream"}  # fmt: skip
 COMPILED = {"Kernel"}  # classes without a signature that Python could read
 TOOLS = {"SinesSplit", "check_picture", "file_stem", "picture"}  # for the command line
 HOOKS = {"restore", "watch"}  # of callbacks, called by the loop: described once, at `evoke.evolution.Run`

@@ -18,7 +18,7 @@ from evoke.certification.families import Brackets, Family, strings_of
 from evoke.estimators import EvokeClassifier
 from evoke.tasks import Language
 
-__all__ = ["FORMAT", "MOST_COUNT", "Certificate", "certify"]
+__all__ = ["FORMAT", "MOST_COUNT", "Certificate", "certify", "parts_of"]
 
 # Of the file; a checker reads its own only.
 FORMAT = 1
@@ -120,7 +120,7 @@ def certify(
     strings = strings_of(language)
     up_to = check_integer("up_to", up_to, 1, MOST_COUNT)
     check_flag("quick", quick)
-    reader = Reader(*_parts(model, strings))
+    reader = Reader(*parts_of(model, strings))
     proof: CountProof | DepthProof
     if isinstance(strings, Family):
         found, proof, reason = prove_counts(reader, strings, up_to, quick=quick)
@@ -129,8 +129,14 @@ def certify(
     return Certificate(found == up_to, found, proof.margin if found else 0.0, reason, proof)
 
 
-def _parts(model: Any, strings: Family | Brackets) -> tuple[Any, Any]:
-    """The network and the readout of a model that can be certified."""
+def parts_of(model: Any, strings: Family | Brackets) -> tuple[Any, Any]:
+    """The network and the readout of a model that can be certified.
+
+    Raises
+    ------
+    ParameterError
+        It cannot be.
+    """
     if not isinstance(model, EvokeClassifier):
         raise refusal("model", "be an EvokeClassifier", model)
     check_is_fitted(model)

@@ -13,7 +13,7 @@ from evoke.certification.families import Family
 from evoke.certification.proof import Case, Loop, Prover
 from evoke.certification.states import NotProved
 
-__all__ = ["CountProof", "prove_counts"]
+__all__ = ["PROVED", "CountProof", "prove_again", "prove_counts"]
 
 # Counts that are read one by one before anything else is tried, for one count and for several.
 FIRST = (12, 6)
@@ -23,6 +23,8 @@ ATTEMPTS = (
     (24, 3), (24, 4), (48, 3), (48, 4), (100, 1), (100, 2),
 )  # fmt: skip
 FEWER_ATTEMPTS = ((16, 1), (16, 2), (48, 1), (48, 2))
+# Attempts at a loop where many networks are tried; most proofs need a few.
+MOST_LOOPS = 24
 # Of a quick proof, for one count and for several: their cases are as many as the square of the threshold.
 QUICK_ATTEMPTS = (((12, 1), (24, 1), (24, 2)), ((6, 1), (12, 1), (8, 2)))
 PROVED = "all cases are proved"
@@ -143,6 +145,19 @@ def prove_counts(reader: Reader, family: Family, up_to: int, *, quick: bool = Fa
         else:
             best, low = (2**middle, part), middle + 1
     return *best, reason
+
+
+def prove_again(reader: Reader, family: Family, up_to: int, like: CountProof) -> CountProof | None:
+    """A proof for all counts up to `up_to` of a model like one that has it; None where the first attempts fail.
+
+    It does not look how far else a proof would reach, so it is quicker than `prove_counts` where there is none.
+    """
+    prover = Prover(reader, family, MOST_LOOPS)
+    if up_to <= FIRST[family.n_counts > 1]:
+        alone, _ = _one_by_one(prover, up_to)
+        return CountProof(family, up_to + 1, 1, tuple(prover.prove(up_to, up_to + 1, 1))) if alone == up_to else None
+    attempts = dict.fromkeys([(like.threshold, like.period), ATTEMPTS[0]])
+    return _attempt(prover, up_to, tuple(attempts))[0]
 
 
 def _attempt(prover: Prover, up_to: int, attempts: tuple[tuple[int, int], ...]) -> tuple[CountProof | None, str]:

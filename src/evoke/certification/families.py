@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
+from evoke._validation.arrays import FloatArray
 from evoke._validation.errors import refusal
 
 __all__ = ["DYCK1", "FAMILIES", "LANGUAGES", "Brackets", "Family", "Phase", "blocks", "strings_of"]
@@ -118,6 +122,59 @@ class Family:
         int
         """
         return len(phase.word) * sum(c * n for c, n in zip(phase.count, counts, strict=True))
+
+    def pieces(self, counts: Sequence[int]) -> Iterator[tuple[FloatArray, NDArray[np.bool_], int]]:
+        """The string of some counts in pieces, each of which is repeated.
+
+        Parameters
+        ----------
+        counts : sequence of int
+            The free counts.
+
+        Yields
+        ------
+        inputs : ndarray of shape (n_steps, n_inputs)
+            What is read, 1 for the symbol of a step and -1 for others.
+        legal : bool ndarray of shape (n_steps, n_outputs)
+            The outputs that may follow each step.
+        times : int
+            How often in a row.
+        """
+        yield self._rows((self.start,)), self._legal((self.after_start,)), 1
+        for phase in self.phases:
+            inputs, times = self._rows(phase.word), self.length(phase, counts) // len(phase.word)
+            if times > 1:
+                yield inputs, self._legal(phase.within), times - 1
+            if times > 0:
+                yield inputs, self._legal((*phase.within[:-1], phase.end)), 1
+
+    def encode(self, counts: Sequence[int]) -> tuple[FloatArray, NDArray[np.bool_]]:
+        """The string of some counts.
+
+        Parameters
+        ----------
+        counts : sequence of int
+            The free counts.
+
+        Returns
+        -------
+        inputs : ndarray of shape (n_steps, n_inputs)
+            As from `pieces`, one after the other.
+        legal : bool ndarray of shape (n_steps, n_outputs)
+            Likewise.
+        """
+        inputs, legal = zip(
+            *((np.tile(x, (times, 1)), np.tile(yes, (times, 1))) for x, yes, times in self.pieces(counts)), strict=True
+        )
+        return np.concatenate(inputs), np.concatenate(legal)
+
+    def _rows(self, symbols: Sequence[int]) -> FloatArray:
+        rows = np.full((len(symbols), self.n_inputs), -1.0)
+        rows[np.arange(len(symbols)), symbols] = 1.0
+        return rows
+
+    def _legal(self, outputs: Sequence[tuple[int, ...]]) -> NDArray[np.bool_]:
+        return np.array([[output in each for output in range(self.n_outputs)] for each in outputs])
 
 
 def blocks(name: str, symbols: str, counts: Sequence[tuple[int, ...]], free: int) -> Family:

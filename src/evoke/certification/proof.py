@@ -66,6 +66,7 @@ class Walk:
     reader: Reader
     family: Family
     most: tuple[int, ...]
+    attempts: int = MOST_ATTEMPTS
     margin: float = math.inf
 
     def check(self, state: State, legal: tuple[int, ...], place: str) -> None:
@@ -98,7 +99,7 @@ class Walk:
             tuple(replace(cell, step=step, moved=(0.0, 0.0)) for cell, step in zip(entry.cells, counted, strict=True)),
             ((0.0, 0.0),) * len(counted), entry.phi,
         )  # fmt: skip
-        for attempt in range(MOST_ATTEMPTS):
+        for attempt in range(self.attempts):
             head = State(_widened(loop, most), loop.phi)
             after = self.follow(head, phase, at, at + steps, -1, v, f"{place}, in all rounds")
             wider = _wider(loop, head, after, self.most, 1.0 if attempt < CAREFUL else FACTOR)
@@ -216,15 +217,18 @@ def _begin_of_loop(states: FloatArray, phis: FloatArray, first: int, last: int, 
     return place
 
 
-def prove_case(reader: Reader, family: Family, counts: tuple[int, ...], period: int, most: tuple[int, ...]) -> Case:
-    """The case of these counts, and of up to `most` times the period more of each.
+def prove_case(
+    reader: Reader, family: Family, counts: tuple[int, ...], period: int, most: tuple[int, ...],
+    attempts: int = MOST_ATTEMPTS,
+) -> Case:
+    """The case of these counts, and of up to `most` times the period more of each, in so many attempts at a loop.
 
     Raises
     ------
     NotProved
         The message says where it ended.
     """
-    walk = Walk(reader, family, most)
+    walk = Walk(reader, family, most, attempts)
     pumped = tuple(n > 0 for n in most)
     whole = path(reader, list(_symbols(family, counts))) if any(pumped) else None
     state = read(reader, begin(reader.network.n_cells, family.n_counts), family.start, most, None)
@@ -256,8 +260,8 @@ def prove_case(reader: Reader, family: Family, counts: tuple[int, ...], period: 
 class Prover:
     """Proofs for one network and family, which share the cases of strings that are read one by one."""
 
-    def __init__(self, reader: Reader, family: Family):
-        self.reader, self.family = reader, family
+    def __init__(self, reader: Reader, family: Family, attempts: int = MOST_ATTEMPTS):
+        self.reader, self.family, self.attempts = reader, family, attempts
         self._single: dict[tuple[int, ...], Case | NotProved] = {}
 
     def single(self, counts: tuple[int, ...]) -> Case:
@@ -292,7 +296,7 @@ class Prover:
         for counts in sorted(every, key=lambda counts: (-sum(n >= threshold for n in counts), counts)):
             most = tuple((up_to - n) // period if n >= threshold else 0 for n in counts)
             if any(most):
-                cases.append(prove_case(self.reader, self.family, counts, period, most))
+                cases.append(prove_case(self.reader, self.family, counts, period, most, self.attempts))
             else:
                 cases.append(self.single(counts))
         return cases

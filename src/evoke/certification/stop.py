@@ -40,8 +40,8 @@ class CertifiedStop:
     language : str, Language or Family
         What `evoke.certify` takes.
     up_to : int, default=2**52
-        The largest count or depth, at most 2^52. With two counts 2^51 is the most that can be hoped for, as their sum must be
-        a number that floating point has exactly.
+        The largest count or depth, at most 2^52. With two counts 2^51 is the most that can be hoped for, as their sum
+        must be a number that floating point has exactly.
 
     Raises
     ------

@@ -2,6 +2,7 @@
 
 from evoke.plot._acceptance import AcceptanceDisplay
 from evoke.plot._activations import ActivationDisplay
+from evoke.plot._automaton import AutomatonDisplay
 from evoke.plot._continuation import ContinuationDisplay
 from evoke.plot._display import check_picture, picture
 from evoke.plot._free_run import FreeRunDisplay
@@ -14,6 +15,7 @@ from evoke.plot._prediction import PredictionDisplay
 __all__ = [
     "AcceptanceDisplay",
     "ActivationDisplay",
+    "AutomatonDisplay",
     "ContinuationDisplay",
     "FreeRunDisplay",
     "GeneralisationDisplay",
