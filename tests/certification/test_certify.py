@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from evoke import EvokeClassifier, EvokeRegressor, certification, certify, tasks
+from evoke import EvokeClassifier, EvokeRegressor, certify, tasks
 from evoke.certification import FAMILIES, Family, Phase
 from evoke.certification.checker import check
 from evoke.certification.families import strings_of
