@@ -1,5 +1,5 @@
-/* Hashes of what every function computes from fixed numbers, beside those that are kept in hashes.h: the same on every
- * instruction set, processor, compiler and C library. `test_hashes --print` writes a new hashes.h. */
+/* Hashes of what every function computes from fixed numbers, beside those that are kept in hashes.inc: the same on every
+ * instruction set, processor, compiler and C library. `test_hashes --print` writes a new hashes.inc. */
 #include "check.h"
 
 enum { L = EVK_LANES_DOUBLE, L_SINGLE = EVK_LANES_SINGLE };
@@ -10,7 +10,7 @@ typedef struct hash {
 } hash;
 
 static const hash kept[] = {
-#include "hashes.h"
+#include "hashes.inc"
 };
 enum { N_KEPT = sizeof kept / sizeof *kept };
 
