@@ -11,7 +11,7 @@ IN_TEST := PATH="$(CURDIR)/$(TEST)/bin:$$PATH"
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .NOTPARALLEL:
-.PHONY: help demo test lint format ctest instructions wheel realdata pytest coverage docs installed analyze bench dev clean check-tools
+.PHONY: help demo test lint format ctest instructions wheel realdata pytest coverage docs installed portability analyze bench dev clean check-tools
 
 help: ## list these targets
 	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' Makefile | expand -t 10
@@ -27,12 +27,12 @@ test: lint ctest instructions wheel docs realdata pytest ## all checks: lint, C 
 lint: $(TEST)/ready ## ruff, cython-lint, clang-format, codespell, mypy
 	$(IN_TEST) ruff check
 	$(IN_TEST) cython-lint src/evoke
-	$(IN_TEST) clang-format --dry-run -Werror csrc/*.[ch] csrc/tests/*.[ch]
+	$(IN_TEST) clang-format --dry-run -Werror csrc/*.[ch] csrc/tests/*.[ch] tools/arm64/*.c
 	$(IN_TEST) codespell
 	$(IN_TEST) mypy
 
 format: $(TEST)/ready ## rewrite C sources and Python imports in the project's format
-	$(IN_TEST) clang-format -i csrc/*.[ch] csrc/tests/*.[ch]
+	$(IN_TEST) clang-format -i csrc/*.[ch] csrc/tests/*.[ch] tools/arm64/*.c
 	$(IN_TEST) ruff check --fix
 
 ctest: $(TEST)/ready ## C tests, under the sanitizers of SANITIZE (none: turn them off)
@@ -59,6 +59,9 @@ docs: installed ## the documentation site, into build/docs; a warning is an erro
 
 installed: $(TEST)/ready
 	$(IN_TEST) sh tools/install.sh cli,plot,distributed,docs,test
+
+portability: $(TEST)/ready ## the C core on ARM64 under qemu, by gcc and clang, where they are installed
+	$(IN_TEST) sh tools/portability.sh
 
 # gcc 12 takes lanes of a pack that loops set for not set. What is used before it is set shows in the C tests, whose memory
 # is NaN at the beginning.
