@@ -1,5 +1,5 @@
 """Training of the readouts of one network after the other."""
-from libc.math cimport INFINITY
+from libc.math cimport INFINITY, sqrt
 from libc.string cimport memcpy, memset
 
 from collections import namedtuple
@@ -235,7 +235,7 @@ cdef class Trainer:
         cdef double root
         cdef evk_least_squares problem
         for p in range(n):
-            root = self.train.weights[p] ** 0.5
+            root = sqrt(self.train.weights[p])
             for h in range(self.n_cells):
                 columns[h * n + p] = root * points.x[h * points.ld + p]
             if self.bias:
