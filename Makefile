@@ -27,12 +27,12 @@ test: lint ctest instructions wheel docs realdata pytest ## all checks: lint, C 
 lint: $(TEST)/ready ## ruff, cython-lint, clang-format, codespell, mypy
 	$(IN_TEST) ruff check
 	$(IN_TEST) cython-lint src/evoke
-	$(IN_TEST) clang-format --dry-run -Werror csrc/*.[ch] csrc/tests/*.[ch] tools/arm64/*.c
+	$(IN_TEST) clang-format --dry-run -Werror csrc/*.[ch] csrc/tests/*.[ch]
 	$(IN_TEST) codespell
 	$(IN_TEST) mypy
 
 format: $(TEST)/ready ## rewrite C sources and Python imports in the project's format
-	$(IN_TEST) clang-format -i csrc/*.[ch] csrc/tests/*.[ch] tools/arm64/*.c
+	$(IN_TEST) clang-format -i csrc/*.[ch] csrc/tests/*.[ch]
 	$(IN_TEST) ruff check --fix
 
 ctest: $(TEST)/ready ## C tests, under the sanitizers of SANITIZE (none: turn them off)

@@ -56,8 +56,8 @@ print(f"{len(X)} and {len(X_test)} utterances of {min(map(len, X_test))} to {max
 # once more, on all of them.
 model = EvokeClassifier(
     n_cells=100, cell="evolino", gate_bias=(0.0, 2.0, 0.0), weight_range=0.1, n_generations=1, subpopulation_size=8,
-    n_trials=2, search="esp", readout="lssvm", objective="squared", gamma=0.01, C=100.0, validation=0.25,
-    random_state=0, refit=True,
+    n_trials=2, readout="lssvm", objective="squared", gamma=0.01, C=100.0, validation=0.25, random_state=0,
+    refit=True,
 )  # fmt: skip
 begin = time.perf_counter()
 model.fit(X, y)

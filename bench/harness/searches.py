@@ -106,8 +106,7 @@ class Search:
 
 
 METHODS = {
-    "ESP": Search({"search": "esp"}), "CMA-ES": Search({"search": "cmaes"}), "local": Search({}, Local),
-    "random": Search({}, Drawn),
+    "ESP": Search({}), "CMA-ES": Search({"search": "cmaes"}), "local": Search({}, Local), "random": Search({}, Drawn),
 }  # fmt: skip
 
 

@@ -122,8 +122,8 @@ def evoke(X, y, X_test, seed, **settings):
 
 EVOKE: dict[str, Any] = {
     "n_cells": 200, "cell": "evolino", "gate_bias": (0.0, 2.0, 0.0), "weight_range": 0.1, "subpopulation_size": 8,
-    "n_trials": 2, "search": "esp", "objective": "squared", "readout": "lssvm", "gamma": 0.01, "C": 100.0,
-    "validation": 0.25, "refit": True,
+    "n_trials": 2, "objective": "squared", "readout": "lssvm", "gamma": 0.01, "C": 100.0, "validation": 0.25,
+    "refit": True,
 }  # fmt: skip
 
 CANDIDATES: dict[str, tuple[Method, list[dict[str, Any]]]] = {

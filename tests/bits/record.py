@@ -137,7 +137,7 @@ def thirds(X: list[np.ndarray]) -> list[np.ndarray]:
 
 # Long enough for the sequences to be halved, and for blocks of several and of odd sizes in the core.
 LENGTHS = (9, 14, 5, 20, 11, 7, 13, 16)
-SMALL = {"search": "esp", "n_cells": 3, "subpopulation_size": 8, "n_trials": 2, "n_generations": 6, "random_state": 5}
+SMALL = {"n_cells": 3, "subpopulation_size": 8, "n_trials": 2, "n_generations": 6, "random_state": 5}
 
 
 # ---------------------------------------------------------------- what a model is asked

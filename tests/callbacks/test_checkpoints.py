@@ -295,8 +295,7 @@ def fit(folder, every, n_jobs):
     X = [rng.normal(size=(30, 2)) for _ in range(6)]
     y = [rng.integers(0, 2, 30) for _ in range(6)]
     watching = [HistoryLog(folder + "/a.csv"), started, Checkpoint(folder + "/a.evk", int(every))]
-    model = EvokeClassifier(n_cells=3, n_generations=40, n_jobs=int(n_jobs), search="esp", callbacks=watching,
-                            random_state=0)
+    model = EvokeClassifier(n_cells=3, n_generations=40, n_jobs=int(n_jobs), callbacks=watching, random_state=0)
     np.save(folder + "/predicted.npy", np.concatenate(model.fit(X, y).predict(X)))
 
 for line in sys.stdin:
@@ -370,8 +369,7 @@ for estimator, *data in ((EvokeClassifier, X, steps), (EvokeRegressor, X, X), (E
         for n_jobs in (1, 2):
             path = f"{sys.argv[1]}/{estimator.__name__}-{readout}-{n_jobs}.evk"
             model = estimator(n_cells=3, n_generations=10**6, subpopulation_size=8, n_trials=2, readout=readout, C=1e3,
-                              search="esp", n_jobs=n_jobs, random_state=0,
-                              callbacks=[started, Checkpoint(path, every=10**6)])
+                              n_jobs=n_jobs, callbacks=[started, Checkpoint(path, every=10**6)], random_state=0)
             try:
                 model.fit(*data)
             except KeyboardInterrupt:

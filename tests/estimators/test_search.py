@@ -8,8 +8,6 @@ import pytest
 from evoke import EvokeClassifier, EvokeForecaster, EvokeRegressor, load, tasks
 from evoke.callbacks import Checkpoint
 from evoke.cmaes import CMAES
-from evoke.esp import ESP
-from evoke.evolution.islands import Islands
 from evoke.exceptions import ParameterError
 from helpers.watched import CLASSES, VALUES, Stop, X, assert_same_model, cut, stop_at, tiny
 
@@ -148,25 +146,3 @@ def test_it_learns_better_than_esp_on_as_many_networks():
         for search in ("esp", "cmaes")
     )  # fmt: skip
     assert cmaes < esp
-
-
-def searched_by(estimator, **parameters):
-    settings = {"n_generations": 1, "subpopulation_size": 2, "n_trials": 1, "n_cells": 2, "random_state": 0}
-    y = CLASSES if estimator is EvokeClassifier else VALUES
-    return type(estimator(**settings | parameters).fit(X, y).fitted_.run.esp)
-
-
-@pytest.mark.parametrize("estimator", [EvokeClassifier, EvokeRegressor])
-def test_by_default_one_network_is_searched_by_cma_es(estimator):
-    assert searched_by(estimator) is CMAES
-    assert searched_by(estimator, search="esp") is ESP
-    own = {"mutation_scale": 0.2, "burst_patience": None, "burst_scale": 1.0, "credit": "mean"}
-    assert [searched_by(estimator, **{name: value}) for name, value in own.items()] == [ESP] * 4
-    assert searched_by(estimator, n_islands=2) is Islands
-
-
-def test_many_networks_and_forecasts_are_searched_by_esp():
-    assert type(EvokeClassifier(random_state=0, n_generations=1).fit(X, [0, 1] * (len(X) // 2) + [0] * (len(X) % 2))
-                .fitted_.run.esp) is ESP  # fmt: skip
-    model = tiny(estimator=EvokeForecaster, search="auto", n_generations=1).fit(WAVE)
-    assert type(model.fitted_.run.esp) is ESP

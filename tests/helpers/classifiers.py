@@ -4,7 +4,7 @@ import numpy as np
 
 from evoke import EvokeClassifier
 
-TINY = dict(search="esp", n_cells=3, n_generations=2, subpopulation_size=4, n_trials=2, random_state=0)
+TINY = dict(n_cells=3, n_generations=2, subpopulation_size=4, n_trials=2, random_state=0)
 
 
 def tiny(**parameters):

@@ -9,7 +9,7 @@ from sklearn.base import clone
 
 from evoke import EvokeClassifier
 
-TINY = dict(search="esp", n_cells=2, n_generations=6, subpopulation_size=4, n_trials=2, random_state=0)
+TINY = dict(n_cells=2, n_generations=6, subpopulation_size=4, n_trials=2, random_state=0)
 RNG = np.random.default_rng(0)
 X = [RNG.normal(size=(length, 2)) for length in (5, 6, 4, 5)]
 CLASSES = [(x[:, 0] > 0).astype(int) for x in X]

@@ -31,8 +31,8 @@ __all__ = [
     "check_flag", "check_flag_or_auto", "check_fraction", "check_gate_bias", "check_held_out", "check_integer",
     "check_integer_or_none", "check_lags", "check_lags_or_auto", "check_method", "check_n_jobs", "check_not_negative",
     "check_number", "check_path", "check_pool", "check_positive", "check_positive_or_none", "check_positive_or_text",
-    "check_random_state", "check_real", "check_scale", "is_same", "is_sequence", "is_splitter", "is_text",
-    "takes_record", "to_number",
+    "check_random_state", "check_real", "check_scale", "is_sequence", "is_splitter", "is_text", "takes_record",
+    "to_number",
 ]  # fmt: skip
 
 
@@ -121,11 +121,6 @@ def check_positive_or_none(name: str, value: Any) -> None:
 def is_text(value: Any, text: str) -> bool:
     """Whether the value is this text; an array is not asked, which would answer for each of its elements."""
     return isinstance(value, str) and value == text
-
-
-def is_same(value: Any, default: Any) -> bool:
-    """Whether a parameter has its default; an array is none."""
-    return value is default or (type(value) is type(default) and bool(value == default))
 
 
 def check_positive_or_text(name: str, value: Any, texts: tuple[str, ...]) -> None:

@@ -195,7 +195,7 @@ class BaseEvoke(
             check_positive("burst_scale", self.burst_scale)
         if self.burst_patience is not None:
             check_integer("burst_patience", self.burst_patience, 1)
-        check_choice("search", self.search, ("auto", "esp", "cmaes"))
+        check_choice("search", self.search, ("esp", "cmaes"))
         check_integer("n_islands", self.n_islands, 1, MOST_SEARCHES)
         check_integer("migrate_every", self.migrate_every, 1)
         check_integer("n_restarts", self.n_restarts, 1, MOST_SEARCHES)

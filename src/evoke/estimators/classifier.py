@@ -16,7 +16,7 @@ from evoke._validation.targets import check_labels_to_score
 from evoke.estimators.base import Way, learned
 from evoke.estimators.fit import Fit
 from evoke.estimators.fitted import ClassifierModel
-from evoke.estimators.sequence import LAGS, POOL, SEARCHES, STEP_LAGS, Given, SequenceEstimator
+from evoke.estimators.sequence import LAGS, POOL, STEP_LAGS, Given, SequenceEstimator
 from evoke.estimators.split import Data, Split, divide, rows_after_washout
 from evoke.estimators.streams import ClassifierStream
 from evoke.estimators.targets import Labels, where
@@ -175,13 +175,12 @@ class EvokeClassifier(ClassifierMixin, SequenceEstimator):
         With ``readout="landmarks"``: steps on which the networks of the first generation are judged; half of them train
         readouts. They are drawn afresh for each generation, in pieces from all parts of the data, and twice as many as
         for the one before, two times. None: all steps, always. "auto": 4000.
-    search : {"auto", "esp", "cmaes"}, default="auto"
+    search : {"esp", "cmaes"}, default="esp"
         What searches the weights. "esp": Enforced SubPopulations. "cmaes": the covariance matrix adaptation evolution
         strategy (`evoke.cmaes.CMAES`), which begins with weights of the same deviation and judges as many networks in
         all, in smaller generations: those of `history_`, of `callbacks` and of checkpoints. `mutation_scale`,
         `burst_patience`, `burst_scale` and `credit` have no part in it. It is for one network, not for many that are
-        read together. "auto": "cmaes" where a classifier or a regressor reads with one network, unless one of these
-        four, or `n_islands`, is not its default; else "esp".
+        read together.
     dtype : {"float64", "float32"}, default="float64"
         Precision in which the networks of the evolution read X. In single precision their forward pass takes about half
         the time. Readouts are trained in double precision all the same, and so is the whole model: it reads with the
@@ -247,7 +246,6 @@ class EvokeClassifier(ClassifierMixin, SequenceEstimator):
         "gamma": (0.25, "auto", "auto"), "C": (100.0, "auto", "auto"), "validation": ("half", "loo", "half"),
         "pool": ("last", POOL, "last"), "n_networks": (1, 100, 80), "differences": (False, LAGS, STEP_LAGS),
         "scale": (None, "standard", "standard"), "n_landmarks": (None, None, 512), "fit_samples": (None, None, 4000),
-        "search": SEARCHES,
     })  # fmt: skip
     _model = ClassifierModel
     _fitted = SequenceEstimator._fitted | {"classes_", "_multilabel", "_slope"}
@@ -292,7 +290,7 @@ class EvokeClassifier(ClassifierMixin, SequenceEstimator):
         n_points=0,
         n_landmarks="auto",
         fit_samples="auto",
-        search="auto",
+        search="esp",
         dtype="float64",
         n_islands=1,
         migrate_every=10,

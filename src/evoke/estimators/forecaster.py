@@ -159,13 +159,12 @@ class EvokeForecaster(SeriesEstimator):
         Seconds after which the evolution ends, before its next generation; the first one of a `fit` is completed all
         the same, and the readout trained. With rolling origins no further transformation is tried, and the one that is
         being tried is left out; the first one is completed all the same. None: no limit.
-    search : {"auto", "esp", "cmaes"}, default="auto"
+    search : {"esp", "cmaes"}, default="esp"
         What searches the weights. "esp": Enforced SubPopulations. "cmaes": the covariance matrix adaptation evolution
         strategy (`evoke.cmaes.CMAES`), which begins with weights of the same deviation and judges as many networks in
         all, in smaller generations: those of `history_`, of `callbacks` and of checkpoints. `mutation_scale`,
         `burst_patience`, `burst_scale` and `credit` have no part in it. It is for one network, not for many that are
-        read together. "auto": "cmaes" where a classifier or a regressor reads with one network, unless one of these
-        four, or `n_islands`, is not its default; else "esp".
+        read together.
     n_islands : int, default=1
         Populations that evolve side by side, each of as many networks a generation as one, and each on a worker of its
         own where `n_jobs` or the joblib backend in force has them. `history_` has one record a generation: that of the
@@ -234,7 +233,7 @@ class EvokeForecaster(SeriesEstimator):
         "n_cells": (10, 8), "cell": ("evolino", "lstm"), "weight_range": (0.5, 1.0), "n_generations": (50, 50),
         "subpopulation_size": (40, 40), "n_trials": (5, 5), "readout": ("lssvm", "auto"), "gamma": (0.25, 0.25),
         "C": (1e8, 1e8), "validation": ("half", "rolling"), "n_networks": (1, 40), "scale": (None, "standard"),
-        "n_landmarks": (None, 512), "search": ("esp", "esp"),
+        "n_landmarks": (None, 512),
     })  # fmt: skip
     _rolls = True
     _remedies = "use fewer steps, readout='pinv', or validation='rolling', which reads a block of steps at a time"
@@ -277,7 +276,7 @@ class EvokeForecaster(SeriesEstimator):
         n_networks="auto",
         scale="auto",
         max_seconds=None,
-        search="auto",
+        search="esp",
         n_islands=1,
         migrate_every=10,
         n_restarts=1,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from inspect import signature
 from numbers import Integral
 from types import MappingProxyType
 from typing import Any, NamedTuple
@@ -23,7 +22,6 @@ from evoke._validation.parameters import (
     check_lags,
     check_pool,
     check_scale,
-    is_same,
     is_splitter,
     is_text,
 )
@@ -50,7 +48,7 @@ from evoke.sequences.features import Features
 from evoke.sequences.prefixes import share_prefixes
 from evoke.sequences.preparation import Preparation, Units
 
-__all__ = ["SEARCHES", "SequenceEstimator"]
+__all__ = ["SequenceEstimator"]
 
 
 # Kernel widths, in units of the mean squared distance, and capacities that are tried for each network, and at the end
@@ -62,12 +60,6 @@ JOINED_GRID = LeaveOneOut(widths=(0.1, 0.3, 1.0, 3.0), capacities=(1.0, 10.0, 10
 # Changes since so many steps before are inputs too: networks then see patterns of these widths at once.
 LAGS = (1, 2, 4, 8, 16, 32)
 STEP_LAGS = (1, 2, 4, 8)
-
-# What searches networks: one that is read alone, or many, which have to differ.
-SEARCHES = ("cmaes", "esp", "esp")
-
-# How ESP goes about it, and whether on islands: where any of these is not its default, one network is searched by ESP.
-OF_ESP = ("mutation_scale", "burst_patience", "burst_scale", "credit", "n_islands")
 
 # What "auto" stands for where sequences are left out whose steps have targets.
 AUTO_LEFT_OUT = {"readout": "lssvm", "C": "auto", "gamma": "auto"}
@@ -423,14 +415,6 @@ class SequenceEstimator(BaseEvoke, auto_wrap_output_keys=None):  # type: ignore[
         auto = all(is_text(getattr(self, name), "auto") for name in ("readout", "C", "gamma", "validation", "solver"))
         is_free = auto and is_text(self.kernel, "rbf") and not self.refit
         return Way.LANDMARKS if why_not == STEPS and n_rows >= LEAST_STEPS and is_free else Way.STEPS
-
-    def _settled(self, way: Way) -> BaseEvoke:
-        settled = super()._settled(way)
-        if is_text(self.search, "auto"):
-            declared = signature(type(self)).parameters
-            asked = [name for name in OF_ESP if not is_same(getattr(self, name), declared[name].default)]
-            settled.search = "esp" if asked else settled.search
-        return settled
 
     def _way_for(self, given: Given) -> Way:
         """How these data are read."""

@@ -16,7 +16,6 @@ from evoke._validation.parameters import (
     check_lags_or_auto,
     check_positive,
     check_scale,
-    is_same,
     is_text,
 )
 from evoke.engine import entropy_of
@@ -41,8 +40,13 @@ def of_evolution(estimator: Any, declared: type) -> Iterator[str]:
     for name in _OF_EVOLUTION:
         value = getattr(estimator, name)
         rolls = name == "readout" and (is_text(value, "ridge") or is_text(value, "landmarks"))
-        if not (is_same(value, parameters[name].default) or rolls):
+        if not (_same(value, parameters[name].default) or rolls):
             yield f"{name}={shown(value)}"
+
+
+def _same(value: Any, default: Any) -> bool:
+    """Whether a parameter has its default; an array is none."""
+    return value is default or (type(value) is type(default) and bool(value == default))
 
 
 def rolling_settings(settled: Any) -> RollingSettings:

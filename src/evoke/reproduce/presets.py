@@ -14,7 +14,6 @@ __all__ = ["PRESETS", "SINES_PRESETS", "anbncn_parameters", "sines_parameters"]
 # fitness or the criterion for a burst; these were chosen with the seeds 1000..1023 (tables in docs/ablations.md).
 # gamma = 1/4 is its "standard deviation 2.0" in the SVM program that it used.
 PAPER: dict[str, Any] = {
-    "search": "esp",
     "n_cells": 5,
     "cell": "lstm",
     "gate_bias": (0.0, 1.5, -1.5),
@@ -58,7 +57,6 @@ PRESETS: dict[str, dict[str, Any]] = {"paper": PAPER, "tuned": TUNED, "languages
 # they were chosen with seeds from 1000 on (bench/studies/ablation_sines.py, tables in docs/ablations.md). The
 # validation is a free run like the test: networks selected by their one-step predictions drift away in a free run.
 PAPER_SINES: dict[str, Any] = {
-    "search": "esp",
     "n_cells": 10,
     "weight_range": 1.0,
     "n_generations": 50,
