@@ -11,7 +11,7 @@ IN_TEST := PATH="$(CURDIR)/$(TEST)/bin:$$PATH"
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .NOTPARALLEL:
-.PHONY: help demo test lint format ctest instructions wheel realdata pytest coverage docs installed portability analyze bench dev clean check-tools
+.PHONY: help demo test lint format ctest instructions wheel realdata pytest slow coverage docs installed portability analyze bench dev clean check-tools
 
 help: ## list these targets
 	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' Makefile | expand -t 10
@@ -48,7 +48,10 @@ realdata: wheel ## install the wheel with the packages of real data into .venv-r
 	sh tools/realdata.sh $(PYTHON) $(REALDATA)
 
 pytest: installed ## install evoke into .venv-test and run the Python tests (ARGS="-k svm" goes to pytest)
-	$(IN_TEST) python -m pytest -n auto --dist loadgroup -m "not realdata" $(ARGS)
+	$(IN_TEST) python -m pytest -n auto --dist loadgroup -m "not realdata and not slow" $(ARGS)
+
+slow: installed ## the tests that take long and rarely fail
+	$(IN_TEST) python -m pytest -n auto --dist loadgroup -m slow $(ARGS)
 
 coverage: installed ## lines of src/evoke that the Python tests run, in subprocesses too; fails below 95 %
 	$(IN_TEST) python $(PIP) 'coverage>=7.10' 'pytest-cov>=7'

@@ -106,6 +106,7 @@ def test_any_depth_can_be_asked_for(counter, tmp_path, up_to):
     assert checked(certificate, counter(), tmp_path / "model.evk")[0] == up_to
 
 
+@pytest.mark.slow
 def test_trained_networks_are_certified(trained, tmp_path):
     certificate = certify(trained, "dyck1")
     assert certificate.up_to == MOST

@@ -75,6 +75,7 @@ def spoilt(rng, genome):
     return genome
 
 
+@pytest.mark.slow
 def test_no_certificate_is_wrong(models, tmp_path):
     path, reached = tmp_path / "model.evk", []
     for seed in range(40):  # bench/study.py certificates has a thousand

@@ -127,9 +127,9 @@ def test_fits_are_the_same(backend, kind, n_jobs):
 
 
 @pytest.mark.parametrize("kind, parameters", [
-    ("classifier", {"n_islands": 3, "migrate_every": 2, "n_generations": 7}),
+    pytest.param("classifier", {"n_islands": 3, "migrate_every": 2, "n_generations": 7}, marks=pytest.mark.slow),
     ("forecaster", {"n_islands": 3, "migrate_every": 2, "n_generations": 7}),
-    ("classifier", {"n_restarts": 3, "n_generations": 2, "search": "cmaes"}),
+    pytest.param("classifier", {"n_restarts": 3, "n_generations": 2, "search": "cmaes"}, marks=pytest.mark.slow),
     ("forecaster", {"n_restarts": 3, "n_generations": 8}),
 ])  # fmt: skip
 def test_several_are_the_same_and_one_whose_worker_dies_is_evolved_again(

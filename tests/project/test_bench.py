@@ -82,7 +82,8 @@ def test_studies_are_run_by_name():
 
 @pytest.mark.parametrize(
     "name",
-    [pytest.param(name, marks=[pytest.mark.distributed] * (name in ("backends", "islands"))) for name in CHAPTERS],
+    [pytest.param(name, marks=[pytest.mark.distributed, pytest.mark.slow] if name in ("backends", "islands") else [])
+     for name in CHAPTERS],
 )
 def test_every_benchmark_runs(name, tmp_path, capsys):
     file = tmp_path / "numbers.json"

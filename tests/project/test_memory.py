@@ -121,6 +121,7 @@ path.parent.rmdir()
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc")
 def test_memory_does_not_grow_with_the_number_of_fits():
     done = subprocess.run(

@@ -173,6 +173,7 @@ def test_a_refusal_names_the_parameter_and_the_value(who, tmp_path, monkeypatch)
     assert refusals >= 5 * len(TAKERS[who][1])
 
 
+@pytest.mark.slow
 def test_the_same_mistake_has_the_same_words(tmp_path, monkeypatch):
     words = defaultdict(lambda: defaultdict(list))
     for who, name, what in CASES:
