@@ -20,8 +20,8 @@
 #endif
 
 /* Of single numbers: the instruction, or the function of a C library that is known to be correctly rounded (glibc uses the
- * instruction where the processor has it), or else ours. */
-#if defined(__FMA__) || defined(__aarch64__) || defined(__FP_FAST_FMA) || (defined(__GLIBC__) && !defined(EVK_OWN_FMA))
+ * instruction where the processor has it), or else ours. EVK_OWN_FMA asks for ours, to test it. */
+#if !defined(EVK_OWN_FMA) && (defined(__FMA__) || defined(__aarch64__) || defined(__FP_FAST_FMA) || defined(__GLIBC__))
 #define EVK_HAS_FMA
 static inline double evk_fused(double x, double y, double z) { return fma(x, y, z); }
 #else

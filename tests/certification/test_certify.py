@@ -1,6 +1,7 @@
 """Certificates: what is certified is so."""
 
 import json
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -119,19 +120,28 @@ def test_counts_of_the_families():
     assert [two.length(phase, (2, 5)) for phase in two.phases] == [2, 5, 7]
 
 
-def test_languages_of_letters_are_families():
-    def phase(symbols, inside, last):
-        return SimpleNamespace(symbols=symbols, counts=(1,), inside=inside, last=last, constant=0)
+def test_languages_of_tasks_are_those_of_their_names():
+    for name in FAMILIES:
+        assert strings_of(tasks.language(name)) is strings_of(name) is FAMILIES[name]
+    assert strings_of(tasks.language("dyck1")) is strings_of("dyck1")
 
-    language = SimpleNamespace(
-        name="anbncn", symbols="abc", strings=lambda counts: ["a" * n + "b" * n + "c" * n for n in counts],
-        encode=lambda strings: tasks.anbncn([len(string) // 3 for string in strings]),
-        phases=(phase("a", ("ab",), "ab"), phase("b", ("b",), "c"), phase("c", ("c",), "T")),
-    )  # fmt: skip
-    assert strings_of(language) == FAMILIES["anbncn"]
-    language.phases[0].constant = 1
-    with pytest.raises(ParameterError, match="language must have phases whose length is a sum of counts alone"):
+
+@pytest.mark.parametrize("name", sorted({*tasks.LANGUAGES} - {*FAMILIES, "dyck1"}))
+def test_a_part_of_a_language_is_not_certified_as_the_whole(name):
+    with pytest.raises(ParameterError, match="language must be a Family or one of"):
+        strings_of(tasks.language(name))
+
+
+@pytest.mark.parametrize("language", [None, 3, SimpleNamespace(phases=(), encode=None), SimpleNamespace(name="anbn")])
+def test_what_is_no_language(language):
+    with pytest.raises(ParameterError, match="language must be a Family or one of"):
         strings_of(language)
+
+
+@pytest.mark.parametrize("name", ["anb2n", "dyck1"])
+def test_a_family_has_no_name_of_another(name):
+    with pytest.raises(ParameterError, match="language must have another name than"):
+        strings_of(replace(FAMILIES["anbn"], name=name))
 
 
 def test_two_counts(models):
@@ -180,11 +190,28 @@ def test_what_cannot_be_certified_is_refused(models):
             certify(model, "anbncn")
 
 
+FINE = {"word": (1,), "count": (1,), "within": ((0,),), "end": (1,)}
+
+
 @pytest.mark.parametrize("phase", [
-    {"word": ()}, {"word": (7,)}, {"count": (0,)}, {"count": (-1,)}, {"within": ()}, {"within": ((9,),)},
+    {"word": ()}, {"word": (7,)}, {"word": 1}, {"count": (0,)}, {"count": (-1,)}, {"count": (1.5,)}, {"count": ()},
+    {"count": (True,)}, {"count": (10**9,)}, {"within": ()}, {"within": ((9,),)}, {"within": None}, {"end": None},
 ])  # fmt: skip
-def test_families_that_are_none(phase):
-    fine = {"word": (1,), "count": (1,), "within": ((0,),), "end": (1,)}
-    Family("own", 2, 2, 0, (0,), (Phase(**fine),))
+def test_phases_that_are_none(phase):
+    Family("own", 2, 2, 0, (0,), (Phase(**FINE),))
     with pytest.raises(ParameterError, match=r"phases\[0\]\."):
-        Family("own", 2, 2, 0, (0,), (Phase(**(fine | phase)),))
+        Family("own", 2, 2, 0, (0,), (Phase(**(FINE | phase)),))
+
+
+@pytest.mark.parametrize("name, value", [
+    ("name", None), ("name", ""), ("name", "\x1b[31m"), ("name", "a" * 201), ("n_inputs", 3.0), ("n_outputs", 0),
+    ("start", 2), ("start", None), ("after_start", (9,)), ("after_start", None), ("phases", None), ("phases", ()),
+    ("phases", [Phase(**FINE)]), ("phases", (Phase(**FINE), 3)),
+    ("phases", (Phase(**FINE), Phase(**FINE | {"count": (1, 1)}))),
+    ("phases", (Phase(**FINE | {"count": (150,)}), Phase(**FINE | {"count": (150,)}))),
+])  # fmt: skip
+def test_families_that_are_none(name, value):
+    family = {"name": "own", "n_inputs": 2, "n_outputs": 2, "start": 0, "after_start": (0,), "phases": (Phase(**FINE),)}
+    Family(**family)
+    with pytest.raises(ParameterError, match=f"{name} must"):
+        Family(**family | {name: value})

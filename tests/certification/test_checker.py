@@ -7,10 +7,12 @@ import sys
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
-from evoke import certify
+from evoke import certify, load
 from evoke.certification import checker
-from evoke.certification.checker import CertificateError, check
+from evoke.certification.checker import CertificateError, check, claim
+from evoke.cli import cli
 from helpers.weights import changed
 
 
@@ -100,8 +102,40 @@ def test_commands(pair, tmp_path):
     done = evoke("check-certificate", file, model)
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith("anbncn: 1^n 2^n 3^n: holds up to 4503599627370496")
+    done = evoke("certify", model, "--language", "anbncn", "--json", tmp_path / "none" / "a.json")
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "none" in done.stderr
+    done = evoke("check-certificate", model, file)
+    assert done.returncode == 1
+    assert done.stderr == f"Error: {model} is no certificate: it is not text\n"
     file.write_text(file.read_text().replace('"language": "anbncn"', '"language": "anbn"'))
     done = evoke("check-certificate", file, model)
     assert done.returncode == 1
     assert "does not hold" in done.stderr
     assert done.stderr.count("\n") == 1
+
+
+def test_not_certified_is_a_status_and_no_error(pair, tmp_path):
+    _, model = pair
+    whole = load(model)
+    cut = changed(whole, 1e-3 * whole.genome_)
+    cut.save(tmp_path / "cut.evk")
+    found = CliRunner().invoke(cli, ["certify", str(tmp_path / "cut.evk"), "--language", "anbncn"])
+    assert found.exit_code == 1
+    assert found.output.startswith("anbncn: not certified\nnot up to 4503599627370496: ")
+    assert "Error" not in found.output
+
+
+def test_strings_of_ones_own_say_what_is_right(pair):
+    certificate, path = pair
+    facts = json.loads(certificate)
+    own = json.dumps(facts | {"language": "mine"})
+    assert check(own, path)[0] == 2**52
+    assert claim(own) == ("mine: 1^n 2^n 3^n; after 0: 0; in phase 1 after 1: 0 1; at its end: 0 1; in phase 2 after "
+                          "2: 1; at its end: 2; in phase 3 after 3: 2; at its end: 3")  # fmt: skip
+    for name in (None, 3, "", "a\x1b[31m", "a" * 201):
+        with pytest.raises(CertificateError, match="the strings have no name"):
+            check(json.dumps(facts | {"language": name}), path)
+    for text in ("[]", "3", "{}"):
+        with pytest.raises(CertificateError, match=r"no object of JSON|the format of the certificate is not known"):
+            check(text, path)

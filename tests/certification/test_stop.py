@@ -137,3 +137,13 @@ def test_quick_certificates_give_up_sooner():
     assert quick.reason
     with pytest.raises(ParameterError, match=r"^quick must be True or False"):
         certify(model, "anbn", quick="no")
+
+
+@pytest.mark.parametrize("parameters, message", [
+    ({"washout": 1}, "model must have no washout"), ({"kernel": "poly"}, "model must have the kernel"),
+])  # fmt: skip
+def test_a_model_that_cannot_be_certified_is_refused_at_once(parameters, message):
+    seen = []
+    with pytest.raises(ParameterError, match=message):
+        evolve(lambda record, _esp: seen.append(record), CertifiedStop("anbn"), n_generations=3, **parameters)
+    assert len(seen) <= 1

@@ -78,6 +78,9 @@ def test_a_network_that_does_not_count_has_no_counters():
 def test_what_cannot_be_drawn_is_refused(model):
     with pytest.raises(ParameterError, match="language must be"):
         AutomatonDisplay.from_estimator(model, 3)
+    for counts in ([], [10_001], [2, 10**7], [(10**9,)]):
+        with pytest.raises(ParameterError, match="counts must have at least one string, and no count above 10000"):
+            AutomatonDisplay.from_estimator(model, "anbncn", counts)
     with pytest.raises(ParameterError, match="estimator must be an EvokeClassifier"):
         AutomatonDisplay.from_estimator(EvokeForecaster(), "anbncn")
     with pytest.raises(ParameterError, match="estimator must have 3 inputs and 3 outputs"):

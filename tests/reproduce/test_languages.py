@@ -74,3 +74,8 @@ def test_progress_names_the_language():
 def test_bad_arguments(wrong):
     with pytest.raises(ParameterError, match=f"^{next(iter(wrong))} must"):
         reproduce.languages(**{"runs": 1, "n_generations": 1} | wrong)
+
+
+def test_a_run_learns_from_some_string():
+    with pytest.raises(ParameterError, match="strings must be at least one string"):
+        reproduce.run_language(0, "anbn", strings=[])

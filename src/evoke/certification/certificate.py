@@ -88,10 +88,9 @@ def certify(
     model : EvokeClassifier
         One network in double precision, read at every step by support vector machines with the kernel "rbf" or
         "linear", or by linear weights, an output for each symbol.
-    language : str or Family
+    language : str, Language or Family
         "anbn", "anb2n", "anbncn", "anbncndn", "anbncndnen", "anbmcn+m" or "anbmBmAn"; "dyck1", all strings of balanced
-        brackets and their beginnings; a family of one's own; or a language with `phases` of letters, whose lengths are
-        sums of the counts.
+        brackets and their beginnings; the language of `evoke.tasks` with one of these names; or a family of one's own.
     up_to : int, default=2**52
         The largest count, or how deep brackets may be, at most 2^52.
     quick : bool, default=False

@@ -11,8 +11,20 @@ from numpy.typing import NDArray
 
 from evoke._validation.arrays import FloatArray
 from evoke._validation.errors import refusal
+from evoke._validation.parameters import check_integer
+from evoke.tasks import Language
 
-__all__ = ["DYCK1", "FAMILIES", "LANGUAGES", "Brackets", "Family", "Phase", "blocks", "strings_of"]
+__all__ = ["DYCK1", "FAMILIES", "LANGUAGES", "Brackets", "Family", "Phase", "strings_of"]
+
+
+# Of a family: characters of its name, inputs and outputs, and symbols of the string whose counts are 1.
+LONGEST_NAME, MOST_SYMBOLS, MOST_IN_ROUND = 200, 1000, 200
+
+
+def _check_numbers(name: str, numbers: Any, below: int) -> None:
+    """Whether these are a tuple of numbers of symbols, outputs or counts."""
+    if not isinstance(numbers, tuple) or not all(type(n) is int and 0 <= n < below for n in numbers):
+        raise refusal(name, f"be a tuple of integers from 0 to {below - 1}", numbers)
 
 
 @dataclass(frozen=True)
@@ -43,6 +55,33 @@ class Phase:
     count: tuple[int, ...]
     within: tuple[tuple[int, ...], ...]
     end: tuple[int, ...]
+
+    def check(self, place: str, n_inputs: int, n_outputs: int) -> None:
+        """Whether a family with so many inputs and outputs can have it.
+
+        Parameters
+        ----------
+        place : str
+            What it is called in messages.
+        n_inputs, n_outputs : int
+            Those of the family.
+
+        Raises
+        ------
+        ParameterError
+            It cannot.
+        """
+        _check_numbers(f"{place}.word", self.word, n_inputs)
+        if not self.word:
+            raise refusal(f"{place}.word", "have at least one symbol", self.word)
+        _check_numbers(f"{place}.count", self.count, MOST_IN_ROUND + 1)
+        if not any(self.count):
+            raise refusal(f"{place}.count", "have a number for each count, one of them positive", self.count)
+        if not isinstance(self.within, tuple) or len(self.within) != len(self.word):
+            raise refusal(f"{place}.within", "have the outputs after each symbol of the word", self.within)
+        for j, legal in enumerate(self.within):
+            _check_numbers(f"{place}.within[{j}]", legal, n_outputs)
+        _check_numbers(f"{place}.end", self.end, n_outputs)
 
 
 @dataclass(frozen=True)
@@ -85,22 +124,28 @@ class Family:
     phases: tuple[Phase, ...]
 
     def __post_init__(self) -> None:
-        inputs, outputs = range(self.n_inputs), range(self.n_outputs)
-        n_counts = {len(phase.count) for phase in self.phases}
-        if len(n_counts) != 1 or n_counts == {0}:
-            raise refusal("phases", "have a number for each count, one at least", self.phases)
-        for k, phase in enumerate(self.phases):
-            place = f"phases[{k}]"
-            if not phase.word or any(symbol not in inputs for symbol in phase.word):
-                raise refusal(f"{place}.word", f"be symbols below {self.n_inputs}", phase.word)
-            if min(phase.count) < 0 or max(phase.count) == 0:
-                raise refusal(f"{place}.count", "be integers of at least 0, one of them positive", phase.count)
-            if len(phase.within) != len(phase.word):
-                raise refusal(f"{place}.within", "have the outputs after each symbol of the word", phase.within)
-            if any(output not in outputs for legal in (*phase.within, phase.end) for output in legal):
-                raise refusal(f"{place}.within", f"be outputs below {self.n_outputs}", (phase.within, phase.end))
-        if self.start not in inputs:
-            raise refusal("start", f"be a symbol below {self.n_inputs}", self.start)
+        if not isinstance(self.name, str) or not 0 < len(self.name) <= LONGEST_NAME or not self.name.isprintable():
+            raise refusal("name", f"be a text of 1 to {LONGEST_NAME} printable characters", self.name)
+        for name in ("n_inputs", "n_outputs"):
+            check_integer(name, getattr(self, name), 1, MOST_SYMBOLS)
+        check_integer("start", self.start, 0, self.n_inputs - 1)
+        _check_numbers("after_start", self.after_start, self.n_outputs)
+        phases = self.phases
+        if not isinstance(phases, tuple) or not phases or not all(isinstance(phase, Phase) for phase in phases):
+            raise refusal("phases", "be a tuple of Phase, one at least", phases)
+        for k, phase in enumerate(phases):
+            phase.check(f"phases[{k}]", self.n_inputs, self.n_outputs)
+        n_counts = {len(phase.count) for phase in phases}
+        if len(n_counts) != 1:
+            raise refusal("phases", "have a number for each count", phases)
+        longest = self.length_of_round
+        if longest > MOST_IN_ROUND:
+            raise refusal("phases", f"have at most {MOST_IN_ROUND} symbols for each count of one", longest)
+
+    @property
+    def length_of_round(self) -> int:
+        """Symbols of the string whose free counts are 1."""
+        return sum(self.length(phase, (1,) * self.n_counts) for phase in self.phases)
 
     @property
     def n_counts(self) -> int:
@@ -177,29 +222,24 @@ class Family:
         return np.array([[output in each for output in range(self.n_outputs)] for each in outputs])
 
 
-def blocks(name: str, symbols: str, counts: Sequence[tuple[int, ...]], free: int) -> Family:
-    """A block of each symbol in turn; in the first `free` ones the next block may begin after any symbol.
+def _of_blocks(language: Language) -> Family:
+    """All strings of a language, if each has its phases: inputs are S and the letters, outputs the letters and T."""
+    inputs, outputs = f"S{language.symbols}", f"{language.symbols}T"
 
-    Inputs are S and the symbols, outputs the symbols and T, the end.
-    """
-    phases = []
-    for k, count in enumerate(counts):
-        within = (k, k + 1) if k < free else (k,)
-        phases.append(Phase((k + 1,), count, (within,), within if k < free else (k + 1,)))
-    return Family(name, len(symbols) + 1, len(symbols) + 1, 0, (0,), tuple(phases))
+    def legal(letters: str) -> tuple[int, ...]:
+        return tuple(sorted(map(outputs.index, letters)))
 
-
-FAMILIES = {
-    family.name: family
-    for family in (
-        blocks("anbn", "ab", [(1,), (1,)], 1),
-        blocks("anb2n", "ab", [(1,), (2,)], 1),
-        blocks("anbncn", "abc", [(1,)] * 3, 1),
-        blocks("anbncndn", "abcd", [(1,)] * 4, 1),
-        blocks("anbncndnen", "abcde", [(1,)] * 5, 1),
-        blocks("anbmcn+m", "abc", [(1, 0), (0, 1), (1, 1)], 2),
-        blocks("anbmBmAn", "abBA", [(1, 0), (0, 1), (0, 1), (1, 0)], 2),
+    phases = tuple(
+        Phase(tuple(map(inputs.index, phase.symbols)), phase.counts, tuple(map(legal, phase.inside)), legal(phase.last))
+        for phase in language.phases
     )
+    return Family(language.name, len(inputs), len(outputs), 0, (0,), phases)
+
+
+# Not those of brackets and words, whose phases are only some of their strings.
+FAMILIES = {
+    name: _of_blocks(Language(name))
+    for name in ("anbn", "anb2n", "anbncn", "anbncndn", "anbncndnen", "anbmcn+m", "anbmBmAn")
 }
 
 
@@ -221,38 +261,18 @@ LANGUAGES = (*FAMILIES, DYCK1.name)
 
 
 def strings_of(language: Any) -> Family | Brackets:
-    """The strings of a name or of a language of letters, or the family itself.
+    """The strings of a name or of a language of tasks, or the family itself.
 
     Raises
     ------
     ParameterError
-        None of them.
+        None of them; a language of which not all strings can be certified; a family with the name of another one.
     """
     if isinstance(language, Family):
+        if language.name in LANGUAGES and language != FAMILIES.get(language.name):
+            raise refusal("language", f"have another name than {LANGUAGES} where its strings are others", language.name)
         return language
-    if hasattr(language, "phases") and hasattr(language, "encode"):
-        if (language.name, language.symbols) == (DYCK1.name, "()"):
-            return DYCK1
-        return _of_letters(language)
-    if not isinstance(language, str) or language not in LANGUAGES:
+    name = language.name if isinstance(language, Language) else language
+    if not isinstance(name, str) or name not in LANGUAGES:
         raise refusal("language", f"be a Family or one of {LANGUAGES}", language)
-    return DYCK1 if language == DYCK1.name else FAMILIES[language]
-
-
-def _of_letters(language: Any) -> Family:
-    """The family of a language of letters: inputs are S and the letters, outputs the letters and T."""
-    inputs, outputs = f"S{language.symbols}", f"{language.symbols}T"
-    if any(phase.constant for phase in language.phases):
-        raise refusal("language", "have phases whose length is a sum of counts alone", language)
-
-    def legal(letters: str) -> tuple[int, ...]:
-        return tuple(sorted(map(outputs.index, letters)))
-
-    phases = tuple(
-        Phase(tuple(map(inputs.index, phase.symbols)), tuple(phase.counts), tuple(map(legal, phase.inside)),
-              legal(phase.last))
-        for phase in language.phases
-    )  # fmt: skip
-    n_counts = len(phases[0].count)
-    _, y = language.encode(language.strings([(1,) * n_counts if n_counts > 1 else 1]))
-    return Family(language.name, len(inputs), len(outputs), 0, tuple(map(int, y[0][0].nonzero()[0])), phases)
+    return DYCK1 if name == DYCK1.name else FAMILIES[name]

@@ -19,9 +19,9 @@ from fractions import Fraction
 
 import numpy as np
 
-from evoke._core import lstm
 from evoke._validation.arrays import FloatArray
 from evoke.certification.bounds import Box, Reader
+from evoke.estimators.fitted import states_and_activations
 
 __all__ = ["Cell", "NotProved", "State", "begin", "moved", "path", "read", "span"]
 
@@ -147,12 +147,6 @@ def read(reader: Reader, state: State, symbol: int, most: tuple[int, ...], curre
 
 def path(reader: Reader, symbols: Sequence[int]) -> tuple[FloatArray, FloatArray]:
     """States and activations of the network after each symbol of one string, for guesses."""
-    network = reader.network
-    states, phis = np.empty((2, len(symbols), network.n_cells))
-    x = np.full((len(symbols), network.n_inputs), -1.0)
+    x = np.full((len(symbols), reader.network.n_inputs), -1.0)
     x[np.arange(len(x)), symbols] = 1.0
-    state = None
-    for t in range(len(x)):
-        _, state = lstm.sequences(network, x[t : t + 1], np.array([0, 1]), state)
-        states[t], phis[t] = state[0]
-    return states, phis
+    return states_and_activations(reader.network, x)

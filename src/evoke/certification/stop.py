@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from evoke._validation.parameters import check_integer
-from evoke.certification.certificate import MOST_COUNT, certify
+from evoke.certification.certificate import MOST_COUNT, certify, parts_of
 from evoke.certification.families import Family, strings_of
 from evoke.evolution.run import Callback, Run
 from evoke.tasks import Language
@@ -76,12 +76,16 @@ class CertifiedStop:
     @contextmanager
     def watch(self, run: Run) -> Iterator[Callback]:
         """Look at the best network of each generation; see `evoke.evolution.Run`."""
-        refused = Refused()
+        refused, looked = Refused(), False
 
         def ended(_record: dict[str, Any], esp: Any) -> bool:
+            nonlocal looked
+            assert run.model is not None
+            if not looked and esp.best is not None:
+                parts_of(run.model(), strings_of(self.language))  # fails at once where it would in the end
+                looked = True
             if not esp.best_fitness < RIGHT:
                 return False
-            assert run.model is not None
             certificate = certify(run.model(), self.language, self.up_to, quick=True)
             if certificate.certified:
                 refused.forget()

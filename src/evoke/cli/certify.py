@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from evoke.cli.errors import print_text
+from evoke.cli.paths import check_target
 
 __all__ = ["certify_model", "check_file"]
 
@@ -17,6 +18,8 @@ def certify_model(model: Path, language: str, up_to: int, json_file: Path | None
     from evoke.estimators import load
     from evoke.persistence.atomic import replacing
 
+    if json_file is not None:
+        check_target(json_file)
     certificate = certify(load(model), language, up_to)
     lines = [f"{language}: certified up to {certificate.up_to}" if certificate.up_to else f"{language}: not certified"]
     if not certificate.certified:
@@ -35,7 +38,10 @@ def check_file(certificate: Path, model: Path) -> None:
     """Print what a certificate that holds says; exit status 1 where it does not hold."""
     from evoke.certification.checker import CertificateError, check, claim
 
-    text = certificate.read_text(encoding="utf-8")
+    try:
+        text = certificate.read_text(encoding="utf-8")
+    except UnicodeDecodeError:
+        raise click.ClickException(f"{certificate} is no certificate: it is not text") from None
     try:
         up_to, margin = check(text, model)
     except CertificateError as error:

@@ -150,7 +150,7 @@ def info(**arguments: Any) -> None:
 @click.command()
 @click.argument("model", type=InputFile())
 @click.option("--language", required=True, metavar="NAME",
-              help="anbn, anb2n, anbncn, anbncndn, anbmcn+m, anbmBmAn, dyck1.")  # fmt: skip
+              help="anbn, anb2n, anbncn, anbncndn, anbncndnen, anbmcn+m, anbmBmAn, dyck1.")  # fmt: skip
 @click.option("--up-to", type=click.IntRange(1, 2**52), default=2**52, help="The largest count, or depth of brackets.")
 @click.option("--json", "json_file", type=OutputFile(), help="Write the certificate to this file.")
 def certify(**arguments: Any) -> None:

@@ -30,6 +30,8 @@ def one_line_errors() -> Iterator[None]:
         yield
     except KeyboardInterrupt:
         raise Interrupted("interrupted") from None
+    except click.exceptions.Exit:  # which is a RuntimeError
+        raise
     except (ArithmeticError, ImportError, MemoryError, OSError, RuntimeError, ValueError) as error:
         raise click.ClickException(_in_one_line(error) or type(error).__name__) from None
 

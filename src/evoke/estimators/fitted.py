@@ -34,7 +34,25 @@ from evoke.sequences.features import Features
 from evoke.sequences.preparation import Preparation, Scaling
 from evoke.svm._calibration import probabilities
 
-__all__ = ["ClassifierModel", "FittedModel", "RegressorModel", "SequenceModel", "check_outputs"]
+__all__ = [
+    "ClassifierModel", "FittedModel", "RegressorModel", "SequenceModel", "check_outputs", "states_and_activations",
+]  # fmt: skip
+
+
+def states_and_activations(network: Network, x: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """The states and the activations (n_steps, n_cells) of one network after each step of a sequence.
+
+    Parameters
+    ----------
+    network : Network
+    x : ndarray of shape (n_steps, n_inputs)
+    """
+    states, phi = np.empty((2, len(x), network.n_cells))
+    state = None
+    for t in range(len(x)):
+        _, state = lstm.sequences(network, x[t : t + 1], np.array([0, 1]), state)
+        states[t], phi[t] = state[0]
+    return states, phi
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from itertools import product
+from numbers import Integral
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -18,6 +20,8 @@ __all__ = ["AutomatonDisplay"]
 
 # Counts of the strings that are read, for each free count.
 COUNTS = (1, 2, 3, 40)
+# Symbols are read one by one.
+MOST_COUNT = 10_000
 # Inches: boxes, the distance of their middles, and how deep arcs below them reach for each box that they pass.
 WIDTH, HEIGHT, APART, DEPTH = 1.2, 0.8, 2.45, 0.75
 LETTERS, MINUS = "xyzuvwpqrs", "\N{MINUS SIGN}"
@@ -73,8 +77,8 @@ class AutomatonDisplay(Display):
         language : str or Language
             One whose strings have counts, such as "anbncn"; see `evoke.tasks.language`.
         counts : iterable of int or of tuples of int, optional
-            Counts of the strings that are read. By default 1, 2, 3 and 40, or all combinations of these. Counters are
-            only found in long strings.
+            Counts of the strings that are read, at most 10,000. By default 1, 2, 3 and 40, or all combinations of
+            these. Counters are only found in long strings.
         ax
             As in `plot`.
 
@@ -85,7 +89,7 @@ class AutomatonDisplay(Display):
         Raises
         ------
         ParameterError
-            A model of another kind or of other symbols, or counts that the language does not have.
+            A model of another kind or of other symbols; counts that are too large or that the language does not have.
         """
         language = tasks.language(language) if isinstance(language, str) else language
         if not isinstance(language, tasks.Language):
@@ -98,6 +102,11 @@ class AutomatonDisplay(Display):
             raise refusal("estimator", "be one network that reads X as it is, with targets at every step", estimator)
         if counts is None:
             counts = list(product(COUNTS, repeat=language.n_counts))
+        if isinstance(counts, Iterable):
+            counts = list(counts)
+            numbers = [n for each in counts for n in (each if isinstance(each, tuple | list) else [each])]
+            if not numbers or any(isinstance(n, Integral) and n > MOST_COUNT for n in numbers):
+                raise refusal("counts", f"have at least one string, and no count above {MOST_COUNT}", counts)
         sequences, legal = language.encode_counts(counts)
         n_inputs, n_outputs = sequences[0].shape[1], legal[0].shape[1]
         if not model.multilabel or (model.n_inputs, model.n_outputs) != (n_inputs, n_outputs):

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from evoke._core import lstm
 from evoke._core.lstm import Network
 from evoke._validation.arrays import FloatArray
+from evoke.estimators.fitted import states_and_activations
 
 __all__ = ["Edge", "Machine", "Node", "machine_of"]
 
@@ -107,7 +107,7 @@ def machine_of(
     symbols, outputs : sequence of str
         Names of inputs and outputs.
     """
-    runs = [_run(network, x) for x in sequences]
+    runs = [states_and_activations(network, x) for x in sequences]
     read = [np.argmax(x, axis=1) for x in sequences]
     phi = np.concatenate([activations for _, activations in runs])
     largest = np.abs(phi).max(axis=0)
@@ -137,15 +137,6 @@ def machine_of(
         Edge(a, b, symbols[k], _moved(moves[a, b, k]), _tested(moves, (a, b, k))) for a, b, k in moves
     ]  # fmt: skip
     return Machine(nodes, edges, steps)
-
-
-def _run(network: Network, x: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """States and activations after each step."""
-    states, phi, state = np.empty((len(x), network.n_cells)), np.empty((len(x), network.n_cells)), None
-    for t in range(len(x)):
-        _, state = lstm.sequences(network, x[t : t + 1], np.array([0, 1]), state)
-        states[t], phi[t] = state[0]
-    return states, phi
 
 
 def _steps(runs: list[tuple[FloatArray, FloatArray]], read: list[NDArray[np.intp]]) -> dict[int, float]:

@@ -130,7 +130,10 @@ def run_language(
     check_choice("language", language, tasks.LANGUAGES)
     _check(seed, n_max, n_generations)
     task = tasks.language(language)
-    X, y = task.encode(training_strings(language, n_max) if strings is None else strings)
+    learnt = training_strings(language, n_max) if strings is None else list(strings)
+    if not learnt:
+        raise refusal("strings", "be at least one string", learnt)
+    X, y = task.encode(learnt)
     up_to = CERTIFIED[task.n_counts]
     stop = CertifiedStop(language, up_to) if language in LANGUAGES else EarlyStopping(target=LEARNT)
     model = _model(n_generations, random_state=seed, callbacks=[stop, *(callbacks or ())])

@@ -17,7 +17,7 @@ import zipfile
 from typing import Any
 
 from evoke.certification.checker.arithmetic import CertificateError, demand
-from evoke.certification.checker.counts import check_counts, phases_of
+from evoke.certification.checker.counts import LANGUAGES, check_counts, followers_of, phases_of
 from evoke.certification.checker.depths import BRACKETS, check_depths
 from evoke.certification.checker.network import Model
 
@@ -35,11 +35,14 @@ def claim(certificate: str) -> str:
     Returns
     -------
     str
-        Such as ``anbncn: 1^n 2^n 3^n``, with the symbols by their numbers.
+        Such as ``anbncn: 1^n 2^n 3^n``, with the symbols by their numbers. Of strings that are not known here it also
+        says which outputs must be positive, and no others, after each symbol.
     """
     facts = json.loads(certificate)
-    known = facts["language"] in BRACKETS
-    return f"{facts['language']}: {BRACKETS[facts['language']] if known else phases_of(facts)}"
+    name = facts["language"]
+    if name in BRACKETS:
+        return f"{name}: {BRACKETS[name]}"
+    return f"{name}: {phases_of(facts)}" if name in LANGUAGES else f"{name}: {phases_of(facts)}; {followers_of(facts)}"
 
 
 def check(certificate: str, model: Any) -> tuple[int, float]:
@@ -74,7 +77,10 @@ def check(certificate: str, model: Any) -> tuple[int, float]:
 
 
 def _check(facts: Any, model: Model) -> tuple[int, float]:
-    demand(facts["format"] == 1, "the format of the certificate is not known")
+    demand(isinstance(facts, dict), "the certificate is no object of JSON")
+    demand(facts.get("format") == 1, "the format of the certificate is not known")
+    name = facts.get("language")
+    demand(isinstance(name, str) and name.isprintable() and 0 < len(name) <= 200, "the strings have no name")
     check_strings = check_depths if facts["language"] in BRACKETS else check_counts
     up_to, margin = check_strings(facts, model)
     return up_to, float(margin)

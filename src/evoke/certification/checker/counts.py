@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from evoke.certification.checker.arithmetic import Ends, demand, inside, nearest
 from evoke.certification.checker.network import Model
 
-__all__ = ["LANGUAGES", "check_counts", "phases_of"]
+__all__ = ["LANGUAGES", "check_counts", "followers_of", "phases_of"]
 
 MOST_CASES, MOST_STEPS = 10**5, 10**5
 
@@ -159,6 +159,19 @@ def phases_of(facts: Any) -> str:
         counts = [f"{c if c > 1 else ''}{name}" for c, name in zip(phase["count"], "nmkl", strict=False) if c]
         phases.append(f"{word if len(phase['word']) == 1 else f'({word})'}^{'+'.join(counts)}")
     return " ".join(phases)
+
+
+def followers_of(facts: Any) -> str:
+    """Which outputs must be positive after each symbol."""
+
+    def outputs(numbers: Any) -> str:
+        return " ".join(map(str, numbers)) or "none"
+
+    parts = [f"after {facts['start']}: {outputs(facts['after_start'])}"]
+    for number, phase in enumerate(facts["phases"], 1):
+        within = ", ".join(f"{k}: {outputs(legal)}" for k, legal in zip(phase["word"], phase["within"], strict=True))
+        parts.append(f"in phase {number} after {within}; at its end: {outputs(phase['end'])}")
+    return "; ".join(parts)
 
 
 def check_counts(facts: Any, model: Model) -> tuple[int, Decimal]:
