@@ -39,7 +39,8 @@ LANGUAGES = """\
 
 - learnt from: the number of strings, and the symbols of the longest;
 - certified: runs whose network is proved to accept every string with counts up to 2^52, or 2^51 with two counts, whose
-  sum has to be a number that floating point has; "-" where no certificate is known;
+  sum has to be a number that floating point has; of dyck1 every string of any length that is at most 2^52 deep; "-"
+  where no certificate is known;
 - accepted: the largest m such that all strings with counts up to m are accepted, tested up to 1000, or 60 with two
   counts; certified ones count as that and are not read one by one;
 - drawn: runs that accept all of 200 random strings of 20 to 2000 symbols;
