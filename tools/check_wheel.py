@@ -1,13 +1,26 @@
-"""Check what a wheel holds: the package and nothing else, and extension modules that export their entry point only."""
+"""Check what a wheel holds: the package and nothing else, and extension modules that export their entry point only.
+
+It has to be small and, if built by Python 3.11 or newer, good for every newer one."""
 
 import re
 import subprocess
 import sys
+import sysconfig
 import tempfile
 import zipfile
 from pathlib import Path
 
-ALLOWED = re.compile(r"evoke/(\w+/)*\w+(\.py|\.pyi|\.[\w-]+\.so)|evoke/py\.typed|evoke-[^/]+\.dist-info/.+")
+LARGEST = 1_500_000  # bytes
+ALLOWED = re.compile(r"evoke/(\w+/)*\w+(\.py|\.pyi|\.[\w-]+\.so)|evoke/py\.typed|evoke_learn-[^/]+\.dist-info/.+")
+
+
+def check_file(path):
+    """Yield a complaint where the wheel is large or made for one Python without need."""
+    if (size := path.stat().st_size) > LARGEST:
+        yield f"{path.name} has {size:,} bytes, more than {LARGEST:,}"
+    free_threaded = sysconfig.get_config_var("Py_GIL_DISABLED")
+    if sys.version_info >= (3, 11) and not free_threaded and "-abi3-" not in path.name:
+        yield f"{path.name} is not for every Python from 3.11 on"
 
 
 def check_names(names):
@@ -29,7 +42,7 @@ def check_symbols(extension):
 
 def main(path):
     """Print all complaints about the wheel at `path`; return how many there are."""
-    complaints = []
+    complaints = list(check_file(Path(path)))
     with zipfile.ZipFile(path) as wheel, tempfile.TemporaryDirectory() as folder:
         complaints += check_names(wheel.namelist())
         wheel.extractall(folder)

@@ -6,6 +6,8 @@ Schmidhuber, Gagliolo, Wierstra and Gomez, "Evolino for Recurrent Support Vector
 from __future__ import annotations
 
 import importlib
+import os
+import warnings
 from typing import TYPE_CHECKING, Any
 
 from evoke._version import __version__
@@ -94,6 +96,24 @@ __all__ = [
     "svm",
     "tasks",
 ]
+
+
+def _warn_of_the_other_project(folder: str) -> None:
+    """Warn where the distribution `evoke`, which is not ours, is installed in this folder too."""
+    try:
+        names = os.listdir(folder)
+    except OSError:  # a zip file, say
+        return
+    if any(name.lower().startswith("evoke-") and name.endswith((".dist-info", ".egg-info")) for name in names):
+        warnings.warn(
+            f"two distributions in {folder} have a package called evoke: evoke-learn, this one, and evoke, another "
+            "project. They overwrite each other's files. Keep one of them: pip uninstall evoke evoke-learn, then "
+            "install it again.",
+            stacklevel=3,
+        )
+
+
+_warn_of_the_other_project(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
 
 def __getattr__(name: str) -> Any:

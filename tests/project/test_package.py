@@ -19,7 +19,7 @@ SOURCES = sorted((ROOT / "src" / "evoke").rglob("*.py*"))
 
 def test_one_version():
     declared = re.search(r"version: '([^']+)'", (ROOT / "meson.build").read_text()).group(1)
-    assert evoke.__version__ == declared == importlib.metadata.version("evoke")
+    assert evoke.__version__ == declared == importlib.metadata.version("evoke-learn")
 
 
 @pytest.mark.parametrize("source", [s for s in SOURCES if s.suffix in (".py", ".pyi")], ids=lambda s: s.name)
@@ -115,3 +115,18 @@ def test_import_is_silent_and_starts_no_threads():
     code = "import threading, evoke; print(threading.active_count())"
     result = subprocess.run([sys.executable, "-W", "error", "-c", code], capture_output=True, text=True, check=True)
     assert (result.stdout.strip(), result.stderr) == ("1", "")
+
+
+@pytest.mark.parametrize("name", ["evoke-2.1.0.dist-info", "Evoke-2.1.0.dist-info", "evoke-0.1.egg-info"])
+def test_the_other_project_of_this_name_is_noticed(name, tmp_path):
+    (tmp_path / name).mkdir()
+    (tmp_path / "evoke_learn-0.1.0.dist-info").mkdir()
+    with pytest.warns(UserWarning, match="pip uninstall evoke evoke-learn"):
+        evoke._warn_of_the_other_project(str(tmp_path))
+
+
+def test_nothing_is_said_of_other_neighbours(tmp_path):
+    for name in ("evoke_learn-0.1.0.dist-info", "evoke", "evoked-1.dist-info", "evoke-data"):
+        (tmp_path / name).mkdir()
+    evoke._warn_of_the_other_project(str(tmp_path))  # a warning is an error in these tests
+    evoke._warn_of_the_other_project(str(tmp_path / "evoke.zip"))
