@@ -63,7 +63,7 @@ docs: installed ## the documentation site, into build/docs; a warning is an erro
 installed: $(TEST)/ready
 	$(IN_TEST) sh tools/install.sh cli,plot,distributed,docs,test
 
-portability: $(TEST)/ready ## the C core on ARM64 under qemu, by gcc and clang, where they are installed
+portability: $(TEST)/ready ## the C core on ARM64 under qemu and on Windows under wine, where these are installed
 	$(IN_TEST) sh tools/portability.sh
 
 # gcc 12 takes lanes of a pack that loops set for not set. What is used before it is set shows in the C tests, whose memory

@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "processor.h"
+
 /* Declarations of the functions of EVK_ISA, and their places in its table. */
 #define DECLARATION(type, name, parameters) type EVK_FN(name) parameters;
 #define ENTRY(type, name, parameters) .name = EVK_FN(name),
@@ -47,12 +49,11 @@ const evk_functions *evk_functions_at(size_t k) { return k < N_TABLES ? evk_tabl
 
 int evk_functions_supported(const evk_functions *functions)
 {
-#if defined(__x86_64__)
+#ifdef EVK_X86_64
     if (strcmp(functions->name, "avx2") == 0)
-        return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+        return evk_x86_has_avx2(evk_x86_identify());
     if (strcmp(functions->name, "avx512") == 0)
-        return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
-               __builtin_cpu_supports("avx512vl");
+        return evk_x86_has_avx512(evk_x86_identify());
 #endif
 #ifdef EVK_HAVE_NEON /* it is part of ARM64 */
     if (strcmp(functions->name, "neon") == 0)

@@ -10,7 +10,7 @@
 #include <stdint.h>
 #include <string.h>
 
-__extension__ typedef unsigned __int128 evk_wide;
+#include "compiler.h"
 
 static inline uint64_t evk_bits(double x)
 {
@@ -54,7 +54,7 @@ static inline evk_wide evk_shifted(evk_wide m, int by)
 }
 
 /* For any numbers. The larger term has at least 124 bits, the smaller one loses some only where nothing cancels. */
-static __attribute__((noinline, unused)) double evk_fma_exact(double x, double y, double z)
+static EVK_NEVER_INLINE EVK_MAYBE_UNUSED double evk_fma_exact(double x, double y, double z)
 {
     if (!evk_is_finite(x) || !evk_is_finite(y) || x == 0.0 || y == 0.0)
         return x * y + z;
@@ -87,7 +87,7 @@ static __attribute__((noinline, unused)) double evk_fma_exact(double x, double y
             return 0.0;
     }
     const uint64_t high = (uint64_t)(m >> 64);
-    const int bits = high != 0 ? 128 - __builtin_clzll(high) : 64 - __builtin_clzll((uint64_t)m);
+    const int bits = high != 0 ? 128 - EVK_LEADING_ZEROS(high) : 64 - EVK_LEADING_ZEROS((uint64_t)m);
     int shift = bits - 53;
     if (exponent + shift < -1074)
         shift = -1074 - exponent;

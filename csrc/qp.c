@@ -66,7 +66,7 @@ static inline size_t first_index(pk values, pk largest, pk indices)
 }
 
 /* residual -= step (a - b), b or both may be missing; then the extremes of residual + masks */
-static inline __attribute__((always_inline)) void update(evk_qp *qp, double step, const double *a, const double *b)
+EVK_INLINE void update(evk_qp *qp, double step, const double *a, const double *b)
 {
     const size_t ld = qp->gram->points.ld;
     const pk s = pk_set1(step);

@@ -11,6 +11,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "compiler.h"
 #include "pack.h"
 
 #if defined(__AVX512F__) || defined(__AVX2__)
@@ -29,8 +30,8 @@ static inline double evk_fused(double x, double y, double z) { return fma(x, y, 
 static inline double evk_fused(double x, double y, double z) { return evk_fma(x, y, z); }
 #endif
 
-#define EVK_INLINE static inline __attribute__((always_inline))
-#define EVK_APART static __attribute__((noinline)) /* for loops that need all registers */
+#define EVK_INLINE static EVK_ALWAYS_INLINE
+#define EVK_APART static EVK_NEVER_INLINE /* for loops that need all registers */
 
 /* Rows, and packs of columns, of a tile of a matrix that is held in registers. What uses them adds the terms of every element
  * in the same order whatever they are, so they may differ between instruction sets. */

@@ -1,4 +1,41 @@
 #include "check.h"
+#include "processor.h"
+
+/* A table is chosen only where the processor has all its instructions and the system keeps the registers. */
+static void check_x86(void)
+{
+    check_about = "x86-64";
+    const uint32_t fma = UINT32_C(1) << 12, avx = UINT32_C(1) << 28, avx2 = UINT32_C(1) << 5;
+    const uint32_t f = UINT32_C(1) << 16, dq = UINT32_C(1) << 17, vl = UINT32_C(1) << 31;
+    const evk_x86 all = {fma | avx, avx2 | f | dq | vl, EVK_KEPT_512};
+    CHECK(evk_x86_has_avx2(all) && evk_x86_has_avx512(all));
+    const uint32_t first[] = {fma, avx}, seventh[] = {f, dq, vl}, lost[] = {0x20, 0x40, 0x80};
+    for (int k = 0; k < 2; k++) {
+        evk_x86 x = all;
+        x.leaf1_ecx &= ~first[k];
+        CHECK(!evk_x86_has_avx2(x) && !evk_x86_has_avx512(x));
+        x = all;
+        x.kept &= ~(UINT32_C(2) << k);
+        CHECK(!evk_x86_has_avx2(x) && !evk_x86_has_avx512(x));
+    }
+    evk_x86 x = all;
+    x.leaf7_ebx &= ~avx2;
+    CHECK(!evk_x86_has_avx2(x) && !evk_x86_has_avx512(x));
+    for (int k = 0; k < 3; k++) {
+        x = all;
+        x.leaf7_ebx &= ~seventh[k];
+        CHECK(evk_x86_has_avx2(x) && !evk_x86_has_avx512(x));
+        x = all;
+        x.kept &= ~lost[k];
+        CHECK(evk_x86_has_avx2(x) && !evk_x86_has_avx512(x));
+    }
+#if defined(EVK_X86_64) && defined(__GLIBC__) /* elsewhere it needs a library that may not be there */
+    x = evk_x86_identify();
+    CHECK(evk_x86_has_avx2(x) == (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")));
+    CHECK(evk_x86_has_avx512(x) == (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
+                                    __builtin_cpu_supports("avx512vl")));
+#endif
+}
 
 int main(void)
 {
@@ -38,5 +75,6 @@ int main(void)
     /* a table of an instruction set that no processor of this build has */
     static const evk_functions strange = {.name = "strange"};
     CHECK(!evk_functions_supported(&strange));
+    check_x86();
     return check_report();
 }

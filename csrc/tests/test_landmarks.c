@@ -1,5 +1,6 @@
 /* Rows of kernel values at landmarks against the rows of a Gram matrix, and their products against plain loops. */
 #include "check.h"
+#include "simd.h"
 
 static void check_rows(int kind, size_t m, size_t d, size_t n_outputs, size_t n)
 {
@@ -44,8 +45,9 @@ static void check_rows(int kind, size_t m, size_t d, size_t n_outputs, size_t n)
             for (size_t j = 0; j < width; j++) {
                 double sum = 1.0;
                 for (size_t r = 0; r < n; r++)
-                    sum = fma(rows[(i / EVK_LANES_DOUBLE * n + r) * EVK_LANES_DOUBLE + i % EVK_LANES_DOUBLE],
-                              rows[(j / EVK_LANES_DOUBLE * n + r) * EVK_LANES_DOUBLE + j % EVK_LANES_DOUBLE], sum);
+                    sum =
+                        evk_fused(rows[(i / EVK_LANES_DOUBLE * n + r) * EVK_LANES_DOUBLE + i % EVK_LANES_DOUBLE],
+                                  rows[(j / EVK_LANES_DOUBLE * n + r) * EVK_LANES_DOUBLE + j % EVK_LANES_DOUBLE], sum);
                 CHECK(j >= i / EVK_LANES_DOUBLE * EVK_LANES_DOUBLE ? sums[i * width + j] == sum
                                                                    : sums[i * width + j] == 1.0);
             }
