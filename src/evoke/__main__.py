@@ -5,13 +5,18 @@ from __future__ import annotations
 import signal
 import sys
 from importlib.util import find_spec
+from io import TextIOWrapper
 
 __all__ = ["main"]
 
 
 def main() -> int:
     """Run the command line, or say how to install what it needs."""
-    signal.signal(signal.SIGTERM, signal.default_int_handler)  # as Ctrl-C does
+    for name in ("SIGTERM", "SIGBREAK"):  # as Ctrl-C does; the second is Ctrl-Break, of Windows
+        if hasattr(signal, name):
+            signal.signal(getattr(signal, name), signal.default_int_handler)
+    if getattr(sys.stdout, "errors", None) == "strict" and isinstance(sys.stdout, TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")  # as stderr: code pages of Windows lack most letters
     try:
         if any(find_spec(package) is None for package in ("click", "rich")):
             print(

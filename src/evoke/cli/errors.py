@@ -71,13 +71,13 @@ def _stdout_errors() -> Iterator[None]:
         yield
     except OSError as error:
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # or Python would complain again when it flushes at exit
-        if error.errno == errno.EPIPE:
+        if error.errno == errno.EPIPE or (error.errno == errno.EINVAL and sys.platform == "win32"):
             raise SystemExit(1) from None
         raise click.ClickException(f"cannot write to stdout: {error.strerror}") from None
 
 
-def print_text(text: str) -> None:
-    """Write to stdout."""
+def print_text(text: str | bytes) -> None:
+    """Write to stdout: text in its encoding and with its line ends, bytes as they are."""
     with _stdout_errors():
         click.echo(text, nl=False)
 

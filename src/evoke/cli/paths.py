@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import errno
 import os
+import shutil
+import sys
+import tempfile
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -17,6 +20,8 @@ __all__ = [
     "InputFile", "OutputFile", "TableFile", "check_folder", "check_target", "check_targets", "whole_file", "write",
 ]  # fmt: skip
 
+STDIN = "/dev/stdin"  # on every system
+
 
 class InputFile(click.Path):
     """Name of a file to be read."""
@@ -27,7 +32,24 @@ class InputFile(click.Path):
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         if value == "-":
             self.fail("'-' is not a file name: use /dev/stdin for stdin, ./- for a file called '-'", param, ctx)
+        if value == STDIN and ctx is not None and not ctx.resilient_parsing and not os.path.exists(STDIN):
+            value = _copy_of_stdin(ctx)
         return super().convert(value, param, ctx)
+
+
+def _copy_of_stdin(ctx: click.Context) -> str:
+    """A file with what stdin has, as long as the command runs: for systems on which stdin has no name."""
+    if sys.stdin is None:
+        raise click.ClickException("cannot read stdin: it is closed")
+    folder = tempfile.mkdtemp(prefix="evoke-")
+    ctx.call_on_close(lambda: shutil.rmtree(folder, ignore_errors=True))
+    path = os.path.join(folder, "stdin")
+    try:
+        with open(path, "wb") as file:
+            shutil.copyfileobj(sys.stdin.buffer, file)
+    except OSError as error:
+        raise click.ClickException(f"cannot keep what stdin has in {folder}: {error.strerror}") from None
+    return path
 
 
 class OutputFile(click.Path):

@@ -7,11 +7,17 @@ import errno
 import os
 import secrets
 import stat
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO
 
 __all__ = ["check_replaceable", "naming", "replacing", "temporary_beside"]
+
+# Windows replaces no file that is open elsewhere (access denied, sharing violation). Readers and virus scanners are
+# done in a moment; the waits, in seconds, are a second in all.
+_IN_USE = (5, 32)
+_WAITS = (0.01, 0.03, 0.06, 0.1, 0.2, 0.3, 0.3)
 
 
 def check_replaceable(path: Path) -> None:
@@ -36,8 +42,8 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     Raises
     ------
     OSError
-        The folder does not exist or cannot be written, the disk is full, or `path` is not a regular file or leads
-        nowhere.
+        The folder does not exist or cannot be written, the disk is full, `path` is not a regular file or leads
+        nowhere, or on Windows another program keeps the file open.
     """
     path = Path(_target(os.fspath(path)))
     check_replaceable(path)
@@ -49,8 +55,10 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
                 yield file
                 file.flush()
                 os.fsync(file.fileno())
-            os.replace(temporary, path)
+            _replace(temporary, path)
         except BaseException:
+            with contextlib.suppress(OSError):
+                os.chmod(temporary, stat.S_IREAD | stat.S_IWRITE)  # Windows removes no file that is read-only
             with contextlib.suppress(OSError):
                 temporary.unlink()
             raise
@@ -67,6 +75,21 @@ def naming(path: str | os.PathLike[str], temporary: Path | None = None) -> Itera
         if error.errno is None or error.filename not in unknown:
             raise
         raise OSError(error.errno, error.strerror, os.fspath(path)) from None
+
+
+def _replace(temporary: Path, path: Path) -> None:
+    """Give the new file the name of the old one, on Windows as soon as no other program has that open."""
+    for wait in (*_WAITS, None):
+        try:
+            os.replace(temporary, path)
+            return
+        except PermissionError as error:
+            if getattr(error, "winerror", None) not in _IN_USE or not path.exists():
+                raise
+            if wait is None:
+                why = "another program has it open, or it is read-only"
+                raise PermissionError(errno.EACCES, why, os.fspath(path)) from None
+            time.sleep(wait)
 
 
 def _keep_permissions(path: Path, temporary: Path) -> None:
