@@ -5,8 +5,7 @@
 #   Debian: apt install gcc-aarch64-linux-gnu qemu-user clang llvm
 # Windows, by gcc and clang with MinGW's libraries and by clang-cl, under wine, and the extensions as far as they can be
 # linked. Debian: apt install gcc-mingw-w64-x86-64 wine64 clang llvm lld
-# What was run goes into build/portability.json, from which docs/platforms.md has its tables:
-# python tools/readme_tables.py --take build/portability.json
+# What was run goes into build/portability.json.
 set -eu
 mkdir -p build
 : > build/portability.rows
