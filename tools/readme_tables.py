@@ -374,7 +374,24 @@ def sunspots_free() -> str:
 # Groups of `bench/run.py`, and how many of their tables the documents show; docs/benchmarks.md has all of them.
 BENCHMARKS = {"evaluation": 1, "ideas": 2, "breakdown": 1, "simd": 1, "threads": 1, "backends": 2}
 
+def platforms() -> str:
+    head = ["platform", "compiler", "run by", "C tests that passed", "hashes", "not run: the processor lacks"]
+    rows = load("portability")["rows"]
+    return markdown(head, ([row["platform"], row["compiler"], row["how"], row["tests"], "equal", row["untested"] or "-"]
+                           for row in rows))  # fmt: skip
+
+
+def platforms_arm64() -> str:
+    rows = [
+        [row["compiler"], workload, f"{plain:,}", f"{neon:,}", f"{plain / neon:.2f}"]
+        for row in load("portability")["rows"] for workload, (plain, neon) in row["instructions"].items()
+    ]  # fmt: skip
+    return markdown(["compiler", "workload", "plain C", "NEON", "times as many"], rows)
+
+
 TABLES: dict[str, Callable[[], str]] = {
+    "platforms": platforms,
+    "platforms-arm64": platforms_arm64,
     "thundersvm-gpu": thundersvm_gpu,
     "results": results,
     "results-full": lambda: results_full(REPRODUCTIONS),

@@ -18,7 +18,7 @@ def test_kinds_of_figures(here, data, tmp_path, monkeypatch):
     fit = ["fit", data, "--target", "side", "--features", "step", "-o", tmp_path / "a.evk"]
     assert_one_line(here(*fit, "--plot", tmp_path / "a.xyz"), 1, "not 'xyz'")
     monkeypatch.setitem(sys.modules, "matplotlib.backend_bases", None)
-    assert_one_line(here(*fit, "--plot", tmp_path / "a.png"), 1, 'pip install "matplotlib>=3.8"')
+    assert_one_line(here(*fit, "--plot", tmp_path / "a.png"), 1, 'pip install "matplotlib>=3.9"')
 
 
 def test_a_free_run_is_drawn(here, data, series, tmp_path):

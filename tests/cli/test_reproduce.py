@@ -258,7 +258,7 @@ def test_figures_that_cannot_be_written_are_told_before_the_work(here, tmp_path,
 def test_figures_without_matplotlib(here, tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib.backend_bases", None)
     monkeypatch.setattr(reproduce, "sines", lambda **arguments: pytest.fail("the work was begun"))
-    assert_one_line(here(*SINES, "--plot", str(tmp_path / "a.png")), 1, 'pip install "matplotlib>=3.8"')
+    assert_one_line(here(*SINES, "--plot", str(tmp_path / "a.png")), 1, 'pip install "matplotlib>=3.9"')
     assert_one_line(here(*SINES, "--plot", str(tmp_path / "no" / "a.png")), 1, "cannot write", "No such file")
     assert_clean(tmp_path)
 
@@ -302,7 +302,7 @@ def test_all_without_matplotlib(here, quick_experiments, tmp_path, monkeypatch):
     done = here(*ALL, "--out", str(tmp_path))
     assert done.returncode == 0
     assert done.stderr.startswith("Warning: sines-2.png will not be drawn: ")
-    assert 'pip install "matplotlib>=3.8"' in done.stderr
+    assert 'pip install "matplotlib>=3.9"' in done.stderr
     assert done.stderr.count("\n") == 1
     names = [f"{stem}{suffix}" for stem in STEMS for suffix in (".json", ".md")]
     assert_clean(tmp_path, "report.md", *names)

@@ -255,7 +255,7 @@ def test_hint_without_matplotlib(monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib.backend_bases", None)
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
     for draw in (lambda: check_picture("png"), lambda: HistoryDisplay.from_history(history(2.0, 1.0))):
-        with pytest.raises(ImportError, match=r'pip install "matplotlib>=3\.8"'):
+        with pytest.raises(ImportError, match=r'pip install "matplotlib>=3\.9"'):
             draw()
 
 

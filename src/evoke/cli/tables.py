@@ -197,5 +197,5 @@ def import_pandas() -> Any:
     try:
         import pandas
     except ImportError as error:
-        raise ImportError(f'tables need pandas: pip install "pandas>=2.2" ({error})') from None
+        raise ImportError(f'tables need pandas: pip install "pandas>=2.2.2" ({error})') from None
     return pandas

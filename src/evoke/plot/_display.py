@@ -21,7 +21,7 @@ def _hint_at_matplotlib() -> Iterator[None]:
     try:
         yield
     except ImportError as error:
-        raise ImportError(f'a figure needs Matplotlib: pip install "matplotlib>=3.8" ({error})') from None
+        raise ImportError(f'a figure needs Matplotlib: pip install "matplotlib>=3.9" ({error})') from None
 
 
 class Display:
