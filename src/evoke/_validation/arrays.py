@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from numbers import Integral
+from numbers import Integral, Number
 from typing import Any
 
 import numpy as np
@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 from evoke._validation.errors import ParameterError, shown
 
 __all__ = [
-    "EXACT", "FloatArray", "IntArray", "check_dimensions", "check_not_empty", "check_shape", "holds_text", "missing",
-    "not_finite", "shape_of", "to_array", "to_finite", "to_finite_rows", "to_float", "to_real", "to_targets",
+    "EXACT", "FloatArray", "IntArray", "check_dimensions", "check_not_empty", "check_shape", "holds_text", "joined",
+    "missing", "not_finite", "rounded", "shape_of", "to_array", "to_finite", "to_finite_rows", "to_float", "to_real",
+    "to_targets",
 ]  # fmt: skip
 
 FloatArray = NDArray[np.float64]
@@ -172,11 +173,38 @@ def _is_missing(value: Any) -> bool:
         return True
 
 
+def rounded(array: NDArray[Any]) -> NDArray[np.bool_]:
+    """Where an array of floats has whole numbers so large that others may have been rounded to the same."""
+    return np.asarray(np.isfinite(array) & (np.abs(array) >= 2 / np.finfo(array.dtype).eps), dtype=bool)
+
+
+def joined(parts: Sequence[NDArray[Any]]) -> NDArray[Any]:
+    """Arrays of targets one after the other, so that no two targets become one."""
+    values = np.concatenate(parts)
+    integers = [part for part in parts if part.dtype.kind in "biu"]
+    if values.dtype.kind == "f" and (
+        len(integers) == len(parts) or any(((part > EXACT) | (part < -EXACT)).any() for part in integers)
+    ):
+        # as floats, some integers of 64 bits that differ would be one
+        values = np.concatenate([part.astype(object) for part in parts])
+    return values
+
+
+def _is_truth(kind: type[Any]) -> bool:
+    return issubclass(kind, (bool, np.bool_))
+
+
 def to_targets(value: Any, name: str) -> NDArray[Any]:
     """The value as an array in which no two targets have become one."""
     array = to_array(value, name)
+    if array.dtype == object and array.ndim == 1:
+        value = array.tolist()
     if isinstance(value, (list, tuple)) and array.ndim == 1:
         types = set(map(type, value))
+        if len(types) > 1 and any(map(_is_truth, types)) and any(
+            issubclass(kind, Number) and not _is_truth(kind) for kind in types
+        ):  # True equals 1, but is not the same label
+            raise ValueError(f"{name} mixes True or False with numbers: {sorted(kind.__name__ for kind in types)}")
         if holds_text(array):
             if not any(all(issubclass(kind, text) for kind in types) for text in (str, bytes)):
                 objects = np.array(value, dtype=object)

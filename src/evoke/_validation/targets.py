@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from evoke._validation.arrays import FloatArray, holds_text, missing, to_float
+from evoke._validation.arrays import FloatArray, holds_text, missing, rounded, to_float
 from evoke._validation.errors import shown
 
 __all__ = ["Where", "check_labels_to_score", "check_weights", "distinct_labels", "place_in_rows", "real_values"]
@@ -50,6 +50,7 @@ def distinct_labels(labels: NDArray[Any], name: str, where: Where) -> NDArray[An
         odd |= np.isinf(labels)
     if odd.any():
         raise ValueError(f"{name} contains NaN or infinity: {where(odd)}")
+    _check_not_rounded(labels, name, where)
     if kind == "O" and not (classes[:-1] < classes[1:]).all():
         raise ValueError(f"{name} has labels that have no order, such as {shown(labels[0])}")
     if kind == "f" and (classes % 1 != 0).any() and len(classes) > max(2, len(labels) // 2):
@@ -61,12 +62,23 @@ def distinct_labels(labels: NDArray[Any], name: str, where: Where) -> NDArray[An
     return classes
 
 
+def _check_not_rounded(labels: NDArray[Any], name: str, where: Where) -> None:
+    """Refuse floats among which labels that differ may have become one."""
+    if labels.dtype.kind == "f" and (odd := rounded(labels)).any():
+        raise ValueError(
+            f"{name} has labels of dtype {labels.dtype}, which cannot tell whole numbers of this size apart: "
+            f"{where(odd)}; give integers or text"
+        )
+
+
 def check_labels_to_score(labels: NDArray[Any], classes: NDArray[Any], where: Where) -> None:
     """Refuse labels that are missing, or of another kind than the classes: all would count as wrong."""
     odd = missing(labels)
     odd = odd if odd.ndim == 1 else np.asarray(odd.any(axis=1))
     if odd.any():
         raise ValueError(f"y contains NaN: {where(odd)}")
+    if labels.ndim == 1:
+        _check_not_rounded(labels, "y", where)
     if object not in (labels.dtype, classes.dtype) and holds_text(labels) != holds_text(classes):
         raise ValueError(f"y has labels of dtype {labels.dtype}, but the model has classes of dtype {classes.dtype}")
 

@@ -75,7 +75,7 @@ def fit_model(
     columns = replace(columns, per_sequence=per_sequence)
     model = make_estimator(_KINDS[task], settings, **own)
     model.metadata_ = {"columns": columns.as_dict()}  # now, so that checkpoints have it too
-    groups = rows_by_sequence(table.frame, columns.sequence)
+    groups = rows_by_sequence(table.frame, columns.sequence, table.name)
     check_washout(table, groups, model.washout)
     times = times_of(table, columns, groups)
     if task == "forecast":

@@ -36,7 +36,7 @@ class _Series:
         if columns.sequence not in table.columns:
             columns = replace(columns, sequence=None)
         table.check_complete(find(table, columns.names))
-        groups = rows_by_sequence(table.frame, columns.sequence)
+        groups = rows_by_sequence(table.frame, columns.sequence, table.name)
         return cls(table, columns, groups, times_of(table, columns, groups))
 
     def targets(self) -> list[Any]:

@@ -12,6 +12,7 @@ import numpy as np
 from evoke.cli.roles import Columns, find
 from evoke.cli.table_files import Format, read_pieces
 from evoke.cli.tables import Table
+from evoke.sequences.converters import check_ids
 from evoke.sequences.starts import ComesBack, Starts
 
 __all__ = ["NeedsAllRows", "can_be_read_in_pieces", "predicted_pieces"]
@@ -53,6 +54,8 @@ def predicted_pieces(
         X = table.features(columns.features)
         for name in columns.features:
             _check_same(kinds, table, name)
+        if columns.sequence is not None:
+            check_ids(table.frame[columns.sequence], table.name)
         names = None if columns.sequence is None else table.frame[columns.sequence].to_numpy()
         here = _starts(starts, names, len(table))
         yield names, [reader.read(X, here) for reader in readers]

@@ -48,7 +48,7 @@ def predict_table(
     forecaster = hasattr(estimator, "generate")
     needed = columns if forecaster else replace(columns, targets=[])
     table.check_complete(find(table, needed.names))
-    groups = rows_by_sequence(table.frame, columns.sequence)
+    groups = rows_by_sequence(table.frame, columns.sequence, table.name)
     times = times_of(table, columns, groups)
     X = groups.split(table.features(columns.features, times)) if columns.features else None
     if forecaster:

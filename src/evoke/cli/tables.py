@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from evoke._validation.arrays import FloatArray
+from evoke._validation.errors import shown
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -83,7 +84,7 @@ class Table:
             return "times"
         if kind != "b" and self._as_numbers(column).notna().all():
             return "numbers"
-        return "truth values" if column.astype(str).str.lower().isin(["true", "false"]).all() else "text"
+        return "truth values" if _as_text(column).str.lower().isin(["true", "false"]).all() else "text"
 
     def numbers(self, names: list[str], otherwise: str = "leave the column out with --features") -> FloatArray:
         """Columns (n_rows, n_columns) as numbers; true is 1, false is 0.
@@ -118,7 +119,7 @@ class Table:
             return pandas.Index(labels if labels.dtype.kind in "iu" else self.numbers([name])[:, 0], name=name)
         if held == "times":
             return pandas.Index(column)
-        text = column.astype(str)
+        text = _as_text(column)
         odd = np.flatnonzero(pandas.to_datetime(text, format="ISO8601", errors="coerce", utc=True).isna())
         if len(odd):
             raise ValueError(
@@ -135,12 +136,28 @@ class Table:
         column = self.frame[name]
         if column.dtype.kind in "biuf":
             return column.to_numpy()
-        text = column.astype(str).to_numpy(dtype=str)
+        column = column.map(_decoded) if column.dtype == object else column
+        odd = np.flatnonzero([isinstance(value, (list, dict, np.ndarray, bytes)) for value in column])
+        if len(odd):
+            raise ValueError(
+                f"{self.name}: column {name!r} does not hold labels: {self.rows(odd)}, the first has "
+                f"{shown(column.iloc[odd[0]])}; labels are text or numbers"
+            )
+        text = _as_text(column)
+        ends = np.flatnonzero(text.str.endswith("\0"))
+        if len(ends):  # which NumPy drops
+            raise ValueError(f"{self.name}: column {name!r} has labels that end in a NUL character: {self.rows(ends)}")
+        text = text.to_numpy(dtype=str)
         try:
-            numbers = np.array([int(label) for label in text])
+            numbers = [int(label) for label in text]
         except ValueError:
             return text
-        return numbers if (numbers.astype(str) == text).all() else text  # "01" is a name
+        if any(str(number) != label for number, label in zip(numbers, text, strict=True)):
+            return text  # "01" is a name
+        for kind in (np.int64, np.uint64):
+            if np.iinfo(kind).min <= min(numbers) and max(numbers) <= np.iinfo(kind).max:
+                return np.array(numbers, dtype=kind)
+        return text  # as numbers they would be floats, among which some that differ are one
 
     def _numbers(self, name: str, otherwise: str) -> FloatArray:
         column = self.frame[name]
@@ -148,7 +165,7 @@ class Table:
         if held == "times":
             raise ValueError(f"{self.name}: column {name!r} holds times, not numbers; {_HINT_TIMES} {otherwise}")
         if held == "truth values":
-            return (column.astype(str).str.lower() == "true").to_numpy(dtype=np.float64)
+            return (_as_text(column).str.lower() == "true").to_numpy(dtype=np.float64)
         if held == "text":
             odd = np.flatnonzero(self._as_numbers(column).isna())
             first = str(column.iloc[odd[0]])
@@ -170,7 +187,20 @@ class Table:
         """Numbers as they are, and text with decimal points."""
         if column.dtype.kind in "biuf":
             return column
-        return column.astype(str).str.replace(self._decimal, ".", regex=False)
+        return _as_text(column).str.replace(self._decimal, ".", regex=False)
+
+
+def _as_text(column: pd.Series) -> pd.Series:
+    """Cells as text; bytes, which need not be any, as Python writes them."""
+    return column.map(str) if column.dtype == object else column.astype(str)
+
+
+def _decoded(value: Any) -> Any:
+    """Bytes as text, where they are text."""
+    try:
+        return value.decode() if isinstance(value, bytes) else value
+    except UnicodeDecodeError:
+        return value
 
 
 def _short(text: str) -> str:

@@ -55,12 +55,15 @@ class Labels:
 
     def _index(self, y: Targets, name: str) -> NDArray[np.intp]:
         """The number of the class of every label."""
+        classes, values = self.classes, y.values
+        if {classes.dtype.kind, values.dtype.kind} in ({"i", "u"}, {"i", "f"}, {"u", "f"}):
+            classes, values = classes.astype(object), values.astype(object)  # together they would be floats
         try:
-            index = np.searchsorted(self.classes, y.values)
+            index = np.searchsorted(classes, values)
         except TypeError as error:
             raise ValueError(f"{name} has labels of another kind than y: {error}") from None
         index[index == len(self.classes)] = 0
-        unknown = self.classes[index] != y.values
+        unknown = classes[index] != values
         if unknown.any():
             raise ValueError(f"{name} has labels that y does not have: {np.unique(y.values[unknown])[:5]}")
         return index

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.exceptions import DataConversionWarning
 
-from evoke._validation.arrays import EXACT, check_not_empty, shape_of, to_array, to_finite_rows, to_targets
+from evoke._validation.arrays import check_not_empty, joined, shape_of, to_array, to_finite_rows, to_targets
 from evoke._validation.errors import refusal
 from evoke._validation.warn import warn
 from evoke.sequences.features import common_columns
@@ -301,13 +301,7 @@ def as_targets(y: Any, X: Sequences, *, name: str = "y", of: str = "X", what: st
             raise ValueError(f"{name}[{i}] has shape {part.shape}, {name}[0] has shape {parts[0].shape}")
         if _mix(part, parts[0]):
             raise ValueError(f"{name}[{i}] has dtype {part.dtype}, {name}[0] has dtype {parts[0].dtype}")
-    values = np.concatenate(parts)
-    integers = [part for part in parts if part.dtype.kind in "biu"]
-    if values.dtype.kind == "f" and (
-        len(integers) == len(parts) or any(((part > EXACT) | (part < -EXACT)).any() for part in integers)
-    ):
-        # as floats, some integers of 64 bits that differ would be one
-        values = np.concatenate([part.astype(object) for part in parts])
+    values = joined(parts)
     index = read_indexes(y, name, True, beside=X.index, of=of)
     return _one_column_is_none(values, name, what, one_row, index)
 
@@ -321,8 +315,9 @@ def warn_of_column(name: str) -> None:
 
 
 def _mix(a: NDArray[Any], b: NDArray[Any]) -> bool:
-    """Whether one array would make text of what is none, or of bytes."""
-    mixed = any((a.dtype.kind in text) != (b.dtype.kind in text) for text in ("UT", "S"))
+    """Whether one array would make text of what is none, or of bytes, or numbers of labels that are truth values."""
+    kinds = ("UT", "S", "b") if a.ndim == 1 else ("UT", "S")
+    mixed = any((a.dtype.kind in kind) != (b.dtype.kind in kind) for kind in kinds)
     return mixed and object not in (a.dtype, b.dtype)
 
 

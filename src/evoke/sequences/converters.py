@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from dataclasses import dataclass
+from numbers import Number
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from evoke._validation.arrays import to_array
-from evoke._validation.errors import refusal
+from evoke._validation.arrays import rounded, to_array
+from evoke._validation.errors import refusal, shown
 
-__all__ = ["RowGroups", "from_frame", "from_padded", "from_panel", "rows_by_sequence"]
+__all__ = ["RowGroups", "check_ids", "from_frame", "from_padded", "from_panel", "rows_by_sequence"]
 
 ROWS_NAMED = 5  # at most, in an error
 
@@ -100,10 +101,60 @@ class FrameColumns:
             )
 
 
-def rows_by_sequence(df: Any, sequence: Any = None) -> RowGroups:
-    """Group the rows of a data frame by its column `sequence`; without one the whole frame is one sequence."""
+def check_ids(column: Any, name: str) -> None:
+    """Refuse what cannot tell sequences apart: lists and the like, and numbers that may stand for several.
+
+    Parameters
+    ----------
+    column : pandas.Series
+        Without missing values.
+    name : str
+        What errors call the table.
+
+    Raises
+    ------
+    ValueError
+        With the name of the column and the first value that is at fault.
+    """
+    of = f"{name} has sequences {column.name!r}"
+    if column.dtype == object:
+        values = column.tolist()
+        odd = next((value for value in values if not is_hashable(value)), None)
+        if odd is not None:
+            raise ValueError(f"{of} with {shown(odd)}, which is no name of a sequence: give numbers or text")
+        truths = {value for value in values if isinstance(value, (bool, np.bool_))}
+        if truths and any(isinstance(value, Number) and not isinstance(value, (bool, np.bool_)) for value in values):
+            raise ValueError(f"{of} that mix True or False with numbers, where True is taken for 1: give text")
+    elif column.dtype.kind == "f":
+        numbers = column.to_numpy(dtype=getattr(column.dtype, "numpy_dtype", column.dtype))
+        odd = rounded(numbers)
+        if odd.any():
+            raise ValueError(
+                f"{of} of dtype {column.dtype}, which cannot tell whole numbers such as "
+                f"{shown(numbers[odd.argmax()])} apart: give integers or text"
+            )
+
+
+def is_hashable(value: Any) -> bool:
+    """Whether the value has a hash; a tuple with a list in it has none."""
+    try:
+        hash(value)
+    except TypeError:
+        return False
+    return True
+
+
+def rows_by_sequence(df: Any, sequence: Any = None, name: str = "df") -> RowGroups:
+    """Group the rows of a data frame by its column `sequence`; without one the whole frame is one sequence.
+
+    Raises
+    ------
+    ValueError
+        Values that tell no sequences apart; `name` is what it calls the frame.
+    """
     if sequence is None:
         return RowGroups([None], [np.arange(len(df))])
+    check_ids(df[sequence], name)
     codes, names = df[sequence].factorize()
     order = np.argsort(codes, kind="stable")
     return RowGroups(names.tolist(), np.split(order, np.cumsum(np.bincount(codes))[:-1]))

@@ -46,7 +46,8 @@ class Starts:
         ComesBack
             A sequence that ended before.
         """
-        first = not self._met or names[0] != self._last
+        # as numbers of Python, which compare exactly: floats of NumPy round large integers beside them
+        first = not self._met or names[:1].tolist()[0] != self._last
         starts = np.flatnonzero(np.concatenate([[first], names[1:] != names[:-1]]))
         new = names[starts].tolist()
         if not self._met.isdisjoint(new) or len(set(new)) < len(new):
@@ -55,5 +56,5 @@ class Starts:
                     raise ComesBack(name, row)
                 self._met.add(name)
         self._met.update(new)
-        self._last = names[-1]
+        self._last = names[-1:].tolist()[0]
         return starts

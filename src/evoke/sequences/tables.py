@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from evoke._validation.arrays import to_finite_rows
+from evoke._validation.arrays import joined, to_finite_rows
 from evoke._validation.errors import refusal
-from evoke.sequences.converters import FrameColumns
+from evoke.sequences.converters import FrameColumns, check_ids
 from evoke.sequences.growing import GrowingRows
 from evoke.sequences.incoming import library_of, narrow
 from evoke.sequences.starts import ComesBack, Starts
@@ -95,6 +95,8 @@ def _read(blocks: Any, sequence: Any, target: Any, rows: GrowingRows) -> tuple[A
         first = frame.iloc[:0] if first is None else first
         _check_kinds(columns.targets, frame, first, name)
         try:
+            if sequence is not None:
+                check_ids(frame[sequence], name)
             names = np.zeros(len(frame)) if sequence is None else frame[sequence].to_numpy()
             found.append(numbers[starts.of(names)])
         except ComesBack as error:
@@ -108,7 +110,7 @@ def _read(blocks: Any, sequence: Any, target: Any, rows: GrowingRows) -> tuple[A
     if len(rows) == 0:
         raise ValueError("blocks have no rows")
     lengths = np.diff(np.concatenate([*found, [len(rows)]])).astype(np.int64)
-    return np.concatenate(targets) if targets else None, lengths
+    return joined(targets) if targets else None, lengths
 
 
 def _frames(blocks: Any) -> Iterator[Any]:
@@ -159,12 +161,12 @@ def _in_order(options: Any) -> Iterator[None]:
 
 
 def _check_kinds(targets: list[Any], frame: Any, first: Any, name: str) -> None:
-    """That targets are numbers in all blocks or in none, as numbers and text would become text."""
-    from pandas.api.types import is_numeric_dtype
+    """That targets are numbers, or truth values, in all blocks or in none: others would become text, or 1."""
+    from pandas.api.types import is_bool_dtype, is_numeric_dtype
 
     for target in targets:
         now, before = frame[target].dtype, first[target].dtype
-        if is_numeric_dtype(now) != is_numeric_dtype(before):
+        if any(is_kind(now) != is_kind(before) for is_kind in (is_numeric_dtype, is_bool_dtype)):
             raise ValueError(f"{name} has target {target!r} of dtype {now}, and of dtype {before} in blocks before")
 
 

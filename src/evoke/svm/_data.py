@@ -71,7 +71,7 @@ def _targets(y, n_rows):
     """y as an array of one target, or one row of targets, for each of the rows of X."""
     if y is None:
         raise ValueError("this estimator requires y to be passed, but the target y is None")
-    targets = y if type(y) is np.ndarray else to_targets(y, "y")
+    targets = y if type(y) is np.ndarray and y.dtype != object else to_targets(y, "y")
     if targets.ndim not in (1, 2) or len(targets) != n_rows:
         raise ValueError(f"y has shape {targets.shape}, but X has {n_rows} rows; each needs a target")
     return targets
