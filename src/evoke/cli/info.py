@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from evoke.cli.errors import print_text
+from evoke.cli.model import columns_of
 from evoke.cli.tables import counted, some
 
 __all__ = ["describe_model"]
@@ -25,6 +26,7 @@ def describe_model(model: Path, as_json: bool) -> None:
 def _facts(model: Any, version: str) -> dict[str, Any]:
     """What was learned, without the arrays."""
     parameters = model.get_params(deep=False)
+    columns = columns_of(model)[0] if hasattr(model, "fitted_") else None
     defaults = type(model)().get_params(deep=False)
     facts = {
         "class": type(model).__name__,
@@ -32,7 +34,7 @@ def _facts(model: Any, version: str) -> dict[str, Any]:
         "parameters": parameters,
         "not_default": [name for name in parameters if repr(parameters[name]) != repr(defaults[name])],
         "n_features": model.n_features_in_,
-        "columns": getattr(model, "metadata_", {}).get("columns"),
+        "columns": None if columns is None else columns.as_dict(),
         "classes": model.classes_.tolist() if hasattr(model, "classes_") else None,
     }
     if hasattr(model, "history_"):
@@ -57,7 +59,7 @@ def _lines(facts: dict[str, Any]) -> list[str]:
         lines.append(f"features: {some(columns['features']) or 'none'}")
         if columns["sequence"] is not None:
             lines.append(f"sequence: {columns['sequence']}")
-        if columns.get("time") is not None:
+        if columns["time"] is not None:
             lines.append(f"time: {columns['time']}")
     else:
         lines.append(f"features: {facts['n_features']}, without names")

@@ -10,7 +10,34 @@ import click
 
 from evoke.cli.roles import Columns
 
-__all__ = ["load_model"]
+__all__ = ["columns_of", "load_model"]
+
+
+def columns_of(model: Any) -> tuple[Columns | None, str]:
+    """The columns that a model was trained on; where it does not say so, None and the reason.
+
+    `metadata_` is the user's own, who may have put anything there, under any name.
+    """
+    from evoke._validation.errors import shown
+
+    said = getattr(model, "metadata_", {}).get("columns")
+    if not isinstance(said, dict):
+        return None, "it does not say which columns it reads"
+    try:
+        columns = Columns.read(said)
+    except (TypeError, ValueError) as error:
+        return None, f"what it says of its columns is odd: {error}"
+    fitted = model.fitted_
+    n_targets = 1 if hasattr(fitted, "classes") and not fitted.multilabel else fitted.n_outputs
+    facts = {
+        "n_targets": (len(columns.targets), n_targets), "n_features": (len(columns.features), model.n_features_in_),
+        "features": (columns.features, list(getattr(model, "feature_names_in_", columns.features))),
+        "per_sequence": (columns.per_sequence, getattr(fitted, "per_sequence", False)),
+    }  # fmt: skip
+    for name, (of_columns, of_model) in facts.items():
+        if of_columns != of_model:
+            return None, f"its columns have {name} {shown(of_columns)}, the model {shown(of_model)}"
+    return columns, ""
 
 
 def load_model(path: Path, time: str | None) -> tuple[Any, Columns]:
@@ -25,12 +52,9 @@ def load_model(path: Path, time: str | None) -> tuple[Any, Columns]:
     from evoke.exceptions import ModelFileError
 
     model = load(path)
-    try:
-        columns = Columns(**model.metadata_["columns"])
-        if not columns.targets or len(columns.features) != model.n_features_in_:
-            raise TypeError
-    except (AttributeError, KeyError, TypeError):
-        raise ModelFileError(f"{path} was not written by 'evoke fit': it does not say which columns it reads") from None
+    columns, reason = columns_of(model)
+    if columns is None:
+        raise ModelFileError(f"{path} was not written by 'evoke fit': {reason}")
     if time is None:
         return model, columns
     if time in columns.names and time != columns.time:

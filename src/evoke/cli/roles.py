@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import difflib
 import warnings
+from collections import Counter
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import click
 import numpy as np
 
+from evoke._validation.errors import refusal, shown
 from evoke.cli.tables import Table, counted, quoted
+from evoke.persistence.checks import check_flags
 from evoke.sequences.converters import RowGroups
 from evoke.sequences.index import first_fall, first_gap
 
@@ -45,6 +48,38 @@ class Columns:
     per_sequence: bool = False
     booleans: list[str] = field(default_factory=list)
     time: str | None = None
+
+    @classmethod
+    def read(cls, said: dict[str, Any]) -> Columns:
+        """The roles that a model file states.
+
+        Raises
+        ------
+        TypeError
+            Entries that are unknown or missing.
+        ValueError
+            What no table has: entries of another type, a column of two roles.
+        """
+        columns = cls(**said)
+        for name in ("targets", "features", "booleans"):
+            value = getattr(columns, name)
+            if not isinstance(value, list) or not all(isinstance(column, str) for column in value):
+                raise refusal(name, "be a list of names", value)
+        for name in ("sequence", "time"):
+            value = getattr(columns, name)
+            if value is not None and not isinstance(value, str):
+                raise refusal(name, "be a name or None", value)
+        check_flags(per_sequence=columns.per_sequence)
+        if not columns.targets:
+            raise ValueError("there are no targets")
+        repeated = [name for name, n in Counter(columns.names).items() if n > 1]
+        if repeated:
+            raise ValueError(f"{shown(repeated[0])} is there twice")
+        if not set(columns.booleans) <= set(columns.targets):
+            raise refusal("booleans", "be among the targets", columns.booleans)
+        if columns.per_sequence and columns.sequence is None:
+            raise ValueError("per_sequence needs a sequence")
+        return columns
 
     def as_dict(self) -> dict[str, Any]:
         """The form in which a model file holds them."""

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from evoke._validation.errors import refusal
 from evoke._validation.parameters import check_path
 from evoke._version import __version__
 from evoke.exceptions import ModelFileError
@@ -198,5 +199,8 @@ def _check_format(header: Any) -> None:
     found = header.get("format") if isinstance(header, dict) else None
     if type(found) is not int or found < 1:
         raise ValueError(f"{_HEADER} states no format, not written by evoke")
+    version = header.get("evoke")
+    if not isinstance(version, str) or not re.fullmatch(r"[\w.+!-]{1,50}", version, re.ASCII):
+        raise refusal(f"the version in {_HEADER}", "be that of evoke", version)
     if found > FORMAT:
-        raise ValueError(f"its format {found}, of evoke {header.get('evoke')}, is newer than {FORMAT}: update evoke")
+        raise ValueError(f"its format {found}, of evoke {version}, is newer than {FORMAT}: update evoke")

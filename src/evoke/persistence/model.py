@@ -11,6 +11,7 @@ from sklearn.base import BaseEstimator
 from sklearn.exceptions import InconsistentVersionWarning
 from sklearn.utils.validation import check_is_fitted
 
+from evoke._validation.errors import refusal
 from evoke._version import __version__
 from evoke.persistence.archive import read_archive, refusing, write_archive
 from evoke.persistence.values import Arrays, decode, encode
@@ -162,7 +163,10 @@ def _make(header: dict[str, Any], arrays: Arrays) -> Persistent:
     Exception
         Of some kind, for what no estimator can be.
     """
-    if header.get("class") not in _CLASSES:
+    for key, kind in (("class", str), ("parameters", dict), ("fitted", dict)):
+        if not isinstance(header.get(key), kind):
+            raise refusal(f"{key} in the header", f"be a {kind.__name__}", header.get(key))
+    if header["class"] not in _CLASSES:
         raise ValueError(f"evoke {__version__} has no estimator {header.get('class')!r}")
     cls = _CLASSES[header["class"]]
     parameters = {key: decode(value, arrays) for key, value in header["parameters"].items()}
