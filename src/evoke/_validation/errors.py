@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 import reprlib
 from typing import Any
 
 import numpy as np
 
-__all__ = ["ParameterError", "refusal", "shown"]
+__all__ = ["ParameterError", "in_one_line", "printable", "refusal", "shown"]
 
 _MOST_SHOWN = 50  # characters of a value in a message
 
@@ -39,6 +40,23 @@ def shown(value: Any) -> str:
     except Exception:  # of a class of somebody else
         text = f"{type(value).__name__} without a repr"
     return text if len(text) <= _MOST_SHOWN else f"{text[: _MOST_SHOWN - 3]}..."
+
+
+# Control characters but for line ends and tabs, those that end lines or turn the direction of text, half pairs.
+_CONTROL = re.compile(
+    r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]"
+)
+
+
+def printable(text: str) -> str:
+    """The text with escapes in place of characters that a terminal obeys: files can hold any."""
+    return _CONTROL.sub(lambda found: found[0].encode("unicode_escape").decode("ascii"), text)
+
+
+def in_one_line(text: str) -> str:
+    """A name out of a file as it is, unless it is long or a terminal would obey it."""
+    name = printable(text)
+    return name if len(name) <= _MOST_SHOWN and name.isprintable() else shown(text)
 
 
 def refusal(name: str, demand: str, value: Any) -> ParameterError:

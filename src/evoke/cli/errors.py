@@ -14,7 +14,9 @@ from typing import Any
 
 import click
 
-__all__ = ["Interrupted", "OutermostGroup", "few_warnings", "one_line_errors", "print_text"]
+from evoke._validation.errors import printable
+
+__all__ = ["Interrupted", "OutermostGroup", "few_warnings", "one_line_errors", "print_note", "print_text"]
 
 
 class Interrupted(click.ClickException):
@@ -38,7 +40,8 @@ def one_line_errors() -> Iterator[None]:
 
 def _in_one_line(message: object) -> str:
     """A message of the library, in terms of the command line."""
-    return re.sub("pass (X_val and )?y_val", "hold out less with -p validation=0.2", " ".join(str(message).split()))
+    line = printable(" ".join(str(message).split()))
+    return re.sub("pass (X_val and )?y_val", "hold out less with -p validation=0.2", line)
 
 
 @contextmanager
@@ -76,14 +79,28 @@ def _stdout_errors() -> Iterator[None]:
         raise click.ClickException(f"cannot write to stdout: {error.strerror}") from None
 
 
-def print_text(text: str | bytes) -> None:
-    """Write to stdout: text in its encoding and with its line ends, bytes as they are."""
+def print_text(text: str, *, data: bool = False) -> None:
+    """Write to stdout; `data` are for other programs: the bytes of a file, unless stdout is a terminal."""
     with _stdout_errors():
-        click.echo(text, nl=False)
+        # color: click would take what looks like one out of data
+        click.echo(text.encode() if data and not sys.stdout.isatty() else printable(text), nl=False, color=True)
+
+
+def print_note(text: str) -> None:
+    """Write to stderr what may be of interest."""
+    click.echo(f"Note: {printable(text)}", err=True)
 
 
 class OutermostGroup(click.Group):
     """Click writes help and version itself, and does not expect a stdout that is full or closed."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run a command; what errors quote of files and names is shown as escapes where a terminal would obey it."""
+        try:
+            return super().invoke(ctx)
+        except click.ClickException as error:
+            error.message = printable(error.message)
+            raise
 
     def main(self, *args: Any, **kwargs: Any) -> Any:
         """Run the command line."""

@@ -14,7 +14,7 @@ from sklearn.base import is_classifier
 
 from evoke import estimators
 from evoke.callbacks import Checkpoint, Progress
-from evoke.cli.errors import Interrupted, print_text
+from evoke.cli.errors import Interrupted, print_note, print_text
 from evoke.cli.figures import check_drawable, draw
 from evoke.cli.parameters import make_estimator
 from evoke.cli.paths import check_targets
@@ -83,7 +83,7 @@ def fit_model(
     else:
         data_of_fit = _labelled(table, columns, groups, times, model, notes)
     for note in notes:
-        _show_note(note)
+        print_note(note)
 
     interrupted = _evolve(model, data_of_fit, checkpoint)
     model.set_params(n_jobs=None).save(real_out)  # the same file for any number of threads
@@ -96,10 +96,6 @@ def fit_model(
         done = counted(n, "generation")
         raise Interrupted(f"interrupted after {done}; the best network so far was written to {files}")
     print_text(f"written to {files}\n")
-
-
-def _show_note(text: str) -> None:
-    click.echo(f"Note: {text}", err=True)
 
 
 def _labelled(
@@ -155,9 +151,9 @@ class _Resumption:
         """What is said at the start; see `evoke.evolution.Run`."""
         done, total = run.esp.generation, run.n_generations
         if done >= total:
-            _show_note(f"the checkpoint already has all {counted(total, 'generation')}.")
+            print_note(f"the checkpoint already has all {counted(total, 'generation')}.")
         elif done:
-            _show_note(f"continuing after generation {done} of {total}.")
+            print_note(f"continuing after generation {done} of {total}.")
         yield lambda _record, _esp: None
 
 

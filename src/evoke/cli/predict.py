@@ -10,6 +10,7 @@ import click
 import numpy as np
 from sklearn.base import is_classifier
 
+from evoke.cli.errors import print_note
 from evoke.cli.figures import check_drawable, draw_sequences
 from evoke.cli.model import load_model
 from evoke.cli.paths import check_targets
@@ -131,7 +132,7 @@ def _known_targets(estimator: Any, table: Table, columns: Columns) -> Any:
         labels = is_classifier(estimator) and len(columns.targets) == 1
         return table.labels(columns.targets[0]) if labels else target_values(table, columns)
     except ValueError as error:  # they are not needed
-        click.echo(f"Note: the targets are not drawn: {error}", err=True)
+        print_note(f"the targets are not drawn: {error}")
         return None
 
 

@@ -228,12 +228,12 @@ def write_table(columns: dict[str, Any], path: Path | None) -> None:
 def table_writer(path: Path | None) -> Iterator[Callable[[dict[str, Any]], None]]:
     """What writes a table piece by piece, to where `write_table` does; it appears once all are written."""
     if path is None:
-        # bytes, as in files: a stdout of Windows may have an encoding without all letters, and line ends of its own
-        with tempfile.TemporaryFile() as rows:
-            yield _csv_writer(lambda text: rows.write(text.encode()), ",")
-            rows.seek(0)
-            while piece := rows.read(_BLOCK):
-                print_text(piece)
+        # as in files: a stdout of Windows may have an encoding without all letters, and line ends of its own
+        with tempfile.TemporaryFile("w+", encoding="utf-8", newline="") as text:
+            yield _csv_writer(text.write, ",")
+            text.seek(0)
+            while piece := text.read(_BLOCK):
+                print_text(piece, data=True)
         return
     with whole_file(path) as file:
         if _is_parquet(path):

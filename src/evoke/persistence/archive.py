@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from evoke._validation.errors import refusal
+from evoke._validation.errors import in_one_line, printable, refusal
 from evoke._validation.parameters import check_path
 from evoke._version import __version__
 from evoke.exceptions import ModelFileError
@@ -154,7 +154,8 @@ def _unpack(content: bytes) -> tuple[Any, dict[str, NDArray[Any]]]:
         except MemoryError:
             raise
         except Exception as error:
-            raise ValueError(f"{member.filename} is corrupt: {error or type(error).__name__}") from error
+            reason = printable(str(error)) or type(error).__name__
+            raise ValueError(f"{in_one_line(member.filename)} is corrupt: {reason}") from error
     return parts.pop(_HEADER), {name.removesuffix(".npy"): part for name, part in parts.items()}
 
 

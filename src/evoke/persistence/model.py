@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator
 from sklearn.exceptions import InconsistentVersionWarning
 from sklearn.utils.validation import check_is_fitted
 
-from evoke._validation.errors import refusal
+from evoke._validation.errors import refusal, shown
 from evoke._version import __version__
 from evoke.persistence.archive import read_archive, refusing, write_archive
 from evoke.persistence.values import Arrays, decode, encode
@@ -167,14 +167,14 @@ def _make(header: dict[str, Any], arrays: Arrays) -> Persistent:
         if not isinstance(header.get(key), kind):
             raise refusal(f"{key} in the header", f"be a {kind.__name__}", header.get(key))
     if header["class"] not in _CLASSES:
-        raise ValueError(f"evoke {__version__} has no estimator {header.get('class')!r}")
+        raise ValueError(f"evoke {__version__} has no estimator {shown(header['class'])}")
     cls = _CLASSES[header["class"]]
     parameters = {key: decode(value, arrays) for key, value in header["parameters"].items()}
     fitted = {key: decode(value, arrays) for key, value in header["fitted"].items()}
     known = {*cls().get_params(deep=False), *cls._fitted} - {"callbacks"}
     unknown = sorted(arrays) + sorted({*parameters, *fitted} - known)
     if unknown:
-        raise ValueError(f"it was written by evoke {header.get('evoke')} and has an unknown {unknown[0]!r}")
+        raise ValueError(f"it was written by evoke {header.get('evoke')} and has an unknown {shown(unknown[0])}")
     model = cls(**parameters)
     model._restore(fitted)
     model._check_fitted()

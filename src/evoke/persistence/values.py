@@ -134,7 +134,7 @@ def decode(value: Any, arrays: Arrays) -> Any:
     if not isinstance(value, dict):
         return value
     if len(value) != 1:
-        raise ValueError(f"{{kind: content}} is expected, got {list(value)}")
+        raise ValueError(f"{{kind: content}} is expected, got {shown(list(value))}")
     (kind, content), = value.items()
     if kind == "table" or kind in _MADE:
         content = {key: decode(element, arrays) for key, element in content.items()}
