@@ -20,8 +20,8 @@ class Separator(click.ParamType):  # type: ignore[type-arg] # generic in new ver
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         value = "\t" if value == "\\t" else value
-        if len(value) != 1 or value.isalnum() or value in "\"'\n\r":
-            self.fail(f"{value!r} is not a character that can separate cells", param, ctx)
+        if len(value) != 1 or not value.isascii() or value.isalnum() or value in "\"'\n\r":
+            self.fail(f"{value!r} is not one character of ASCII that can separate cells", param, ctx)
         return value
 
 
@@ -78,8 +78,8 @@ def fit(**arguments: Any) -> None:
 
     Ctrl-C ends the run early: the best network so far is written as the model, and the exit status is 130.
 
-    Missing values (empty cells, NA, NaN, null, None) are refused; the message names their rows. Row 1 of CSV is its
-    header.
+    Missing values (empty cells, and NA, NaN, null or None among numbers) are refused; the message names their rows. Row
+    1 of CSV is its header.
     """
     with one_line_errors(), few_warnings():
         from evoke.cli.fit import fit_model

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import codecs
 import csv
+import json
 import tempfile
 from collections.abc import Callable, Container, Iterator
 from contextlib import contextmanager
@@ -19,11 +20,15 @@ from typing import IO, Any
 from evoke.cli.csv_rows import header_text, rows_text
 from evoke.cli.errors import print_text
 from evoke.cli.paths import whole_file
-from evoke.cli.tables import Table, import_pandas, quoted, some
+from evoke.cli.tables import MISSING, Table, counted, import_pandas, quoted, some
 
 __all__ = ["Format", "check_writable", "read_pieces", "read_table", "table_writer", "write_table"]
 
 _BLOCK = 1 << 20  # bytes or characters that are read at once
+_MOST_HEADER = 1 << 22  # characters of all names, which a model remembers
+_MOST_NAMES = 1 << 24  # and of an array of them, in which each has the room of the longest
+
+_NO_COMMENTS = "remove the lines that begin with #"
 
 
 @dataclass(frozen=True)
@@ -80,6 +85,12 @@ def read_pieces(path: Path, form: Format, n_rows: int | None, numbers: Container
     pieces = _parquet_pieces(path, n_rows) if _is_parquet(path) else _csv_pieces(path, form, n_rows, numbers)
     row = 0
     for frame in pieces:
+        lengths = [len(json.dumps(name)) for name in frame.columns] or [0]
+        if sum(lengths) > _MOST_HEADER or len(lengths) * max(lengths) > _MOST_NAMES:
+            raise ValueError(
+                f"{path} has names of columns that are too long: {counted(sum(lengths), 'character')} in all, "
+                f"{max(lengths)} in the longest of {len(lengths)}"
+            )
         repeated = frame.columns[frame.columns.duplicated()].unique()
         if len(repeated):
             raise ValueError(f"{path} has several columns with the same name: {quoted(repeated)}")
@@ -135,6 +146,7 @@ def _csv_pieces(path: Path, form: Format, n_rows: int | None, numbers: Container
         first_line = beginning.split("\n", 1)[0]
         if not first_line.strip():
             raise ValueError(f"{path} has no header: its first line is empty")
+        _check_first_line(beginning, path)
         separator = form.separator
         if separator is None:
             separator = "\t" if path.suffix.lower() == ".tsv" else max(",;\t|", key=first_line.count)
@@ -145,17 +157,21 @@ def _csv_pieces(path: Path, form: Format, n_rows: int | None, numbers: Container
             old = tuple(map(int, pandas.__version__.split(".")[:2])) < (3, 1)
             exact: dict[str, Any] = {"float_precision": "round_trip"} if old else {}
             kinds = {k: str for k, name in enumerate(header) if name not in numbers}
+            empty = {k: ["", *MISSING] if name in numbers else [""] for k, name in enumerate(header)}
             # the header is a row, so that the parser counts as many cells in all rows
             with pandas.read_csv(
                 text, sep=separator, dtype=kinds, header=None, skip_blank_lines=False, skipinitialspace=True,
-                low_memory=False, iterator=True, decimal=form.decimal, **exact,
+                low_memory=False, iterator=True, decimal=form.decimal, na_values=empty, keep_default_na=False, **exact,
             ) as reader:  # fmt: skip
                 reader.get_chunk(1)
+                row = 2
                 while True:
                     try:
                         frame = reader.read(n_rows)
                     except StopIteration:
                         break
+                    _check_no_comment(frame, path, row)
+                    row += len(frame)
                     frame.columns = header
                     yield frame.loc[:, named].reset_index(drop=True)
                     if n_rows is None:
@@ -163,6 +179,25 @@ def _csv_pieces(path: Path, form: Format, n_rows: int | None, numbers: Container
         except (csv.Error, pandas.errors.ParserError) as error:
             reason = str(error).removeprefix("Error tokenizing data. C error: ").strip()
             raise ValueError(f"{path} cannot be read: {reason}") from None
+
+
+def _check_first_line(beginning: str, path: Path) -> None:
+    """Refuse a comment in the place of the header; a name may begin with #."""
+    lines = beginning.split("\n", 2)
+    if lines[0].startswith("#") and len(lines) > 2 and all(
+        lines[0].count(separator) != lines[1].count(separator) for separator in ",;\t|" if separator in lines[1]
+    ):
+        raise ValueError(f"{path} begins with a comment, and the header has to be its first line: {_NO_COMMENTS}")
+
+
+def _check_no_comment(frame: Any, path: Path, row: int) -> None:
+    """Refuse a line that has nothing but a comment in its first cell, by the number of its row."""
+    if frame.shape[1] < 2 or frame.dtypes.iloc[0].kind in "biufcmM":
+        return
+    odd = frame[0].astype(str).str.startswith("#").to_numpy() & frame[1].isna().to_numpy()
+    odd[odd] = frame[odd].iloc[:, 1:].isna().all(axis=1)
+    if odd.any():
+        raise ValueError(f"{path} has a comment in row {row + int(odd.argmax())}: {_NO_COMMENTS}")
 
 
 class _Text:
