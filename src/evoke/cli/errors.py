@@ -9,7 +9,7 @@ import sys
 import warnings
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 
 import click
@@ -52,7 +52,7 @@ def few_warnings() -> Iterator[None]:
     def show(message: Warning | str, category: type[Warning], *_: Any, **__: Any) -> None:
         counts[category.__name__] += 1
         if counts[category.__name__] == 1:
-            click.echo(f"{category.__name__}: {_in_one_line(message)}", err=True)
+            _say(f"{category.__name__}: {_in_one_line(message)}")
 
     with warnings.catch_warnings():
         warnings.simplefilter("default")
@@ -64,7 +64,7 @@ def few_warnings() -> Iterator[None]:
         finally:
             for kind, count in counts.items():
                 if count > 1:
-                    click.echo(f"{kind}: {count - 1} more of this kind", err=True)
+                    _say(f"{kind}: {count - 1} more of this kind")
 
 
 @contextmanager
@@ -88,7 +88,13 @@ def print_text(text: str, *, data: bool = False) -> None:
 
 def print_note(text: str) -> None:
     """Write to stderr what may be of interest."""
-    click.echo(f"Note: {printable(text)}", err=True)
+    _say(f"Note: {printable(text)}")
+
+
+def _say(text: str) -> None:
+    """Write to stderr, which may be full or closed: that does not end the work."""
+    with suppress(OSError):
+        click.echo(text, err=True)
 
 
 class OutermostGroup(click.Group):
@@ -100,7 +106,8 @@ class OutermostGroup(click.Group):
             return super().invoke(ctx)
         except click.ClickException as error:
             error.message = printable(error.message)
-            raise
+            _show(error)
+            ctx.exit(error.exit_code)
 
     def main(self, *args: Any, **kwargs: Any) -> Any:
         """Run the command line."""
@@ -110,5 +117,10 @@ class OutermostGroup(click.Group):
             with _stdout_errors():
                 return super().main(*args, **kwargs)
         except click.ClickException as error:
-            error.show()
+            _show(error)
             sys.exit(error.exit_code)
+
+
+def _show(error: click.ClickException) -> None:
+    with suppress(OSError):  # a terminal that has gone
+        error.show()
