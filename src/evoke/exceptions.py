@@ -6,11 +6,15 @@ from sklearn.exceptions import ConvergenceWarning
 
 from evoke._validation.errors import ParameterError
 
-__all__ = ["ModelFileError", "ParameterError", "SolverWarning", "WorkerLostError"]
+__all__ = ["ModelFileError", "NotWrittenWarning", "ParameterError", "SolverWarning", "WorkerLostError"]
 
 
 class SolverWarning(ConvergenceWarning):
     """The solver that was asked for did not reach the optimum, and another one finished its work."""
+
+
+class NotWrittenWarning(UserWarning):
+    """A file that accompanies a run, such as a checkpoint, could not be written; the run continues without it."""
 
 
 class ModelFileError(ValueError):

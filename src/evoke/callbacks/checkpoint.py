@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from evoke._validation.parameters import check_flag, check_integer, check_path, is_splitter
+from evoke.callbacks.accompanying import going_on
 from evoke.estimators.base import settled_parameters
 from evoke.evolution.run import Callback, Run
 from evoke.persistence.atomic import check_replaceable
@@ -54,7 +55,13 @@ class Checkpoint:
     ModelFileError
         In `fit`: the file is not a model file or is corrupt; also with ``resume=False``. It is left as it is.
     OSError
-        In `fit`: the file cannot be written. The model remains usable.
+        In `fit`: the file cannot be written from the beginning.
+
+    Warns
+    -----
+    NotWrittenWarning
+        In `fit`: the file can no longer be written, or is no model file any more. The run continues, and it is tried
+        again every generation; the last file that was complete stays.
 
     Notes
     -----
@@ -119,10 +126,11 @@ class Checkpoint:
             if run.esp.best is not None and run.esp.generation > written:
                 model = run.model()
                 model.fitted_.check()  # its records are compared with those in the file
-                if Path(self.path).exists():  # another fit may have come in between
-                    self._read_same_run(run)
-                save(model, self.path)
-                written = run.esp.generation
+                with going_on(self.path):
+                    if Path(self.path).exists():  # another fit may have come in between
+                        self._read_same_run(run)
+                    save(model, self.path)
+                    written = run.esp.generation
 
         try:
             # islands come by some generations at a time

@@ -14,6 +14,7 @@ from typing import Any
 
 from evoke._validation.errors import refusal
 from evoke._validation.parameters import check_path
+from evoke.callbacks.accompanying import going_on
 from evoke.evolution.run import Callback, Run
 from evoke.persistence.atomic import check_replaceable, naming
 
@@ -39,7 +40,12 @@ class HistoryLog:
     ValueError
         A path with another suffix. In `fit`: the existing file is not such a log, or another fit is also writing to it.
     OSError
-        In `fit`: the file cannot be written.
+        In `fit`: the file cannot be written from the beginning.
+
+    Warns
+    -----
+    NotWrittenWarning
+        In `fit`: the file can no longer be written. The run continues, and it is tried again every generation.
 
     Examples
     --------
@@ -73,17 +79,34 @@ class HistoryLog:
                 first = file.readline()
                 if first and not first.startswith(("generation,", '{"generation": ')):
                     raise ValueError(f"{os.fspath(self.path)!r} is not a log of generations; it is left unchanged")
-        size = self._write("w", run.history)
+        size: int | None = self._write("w", run.history)
+        waiting: list[dict[str, Any]] = []
 
-        def append(record: dict[str, Any], _esp: Any) -> None:
+        def write() -> None:
             nonlocal size
-            if os.path.getsize(path) != size:
+            before, size = size, None
+            if before is not None and os.path.getsize(path) != before:
+                waiting.clear()  # the file is of another fit
                 raise ValueError(
                     f"{os.fspath(self.path)!r} was changed during the fit: every fit needs a path of its own"
                 )
-            size = self._write("a", [record])
+            if before is None:  # it failed, and the file may end anywhere
+                size = self._write("w", run.history[: waiting[-1]["generation"]])
+            else:
+                size = self._write("a", waiting)
+            waiting.clear()
 
-        yield append
+        def append(record: dict[str, Any], _esp: Any) -> None:
+            waiting.append(record)
+            with going_on(self.path):
+                write()
+
+        try:
+            yield append
+        finally:
+            if waiting:
+                with going_on(self.path):
+                    write()
 
     def _write(self, mode: str, records: list[dict[str, Any]]) -> int:
         """Write or append records; return the size of the file afterwards."""

@@ -5,12 +5,13 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
 from time import monotonic
 from typing import Any
 
+from evoke.callbacks.accompanying import unheard
 from evoke.evolution.run import Callback, Run
 
 __all__ = ["Progress"]
@@ -41,9 +42,32 @@ class Progress:
     @contextmanager
     def watch(self, run: Run) -> Iterator[Callback]:
         """Show the run from its beginning to its end; see `evoke.evolution.Run`."""
-        with _place()(run) as show:
+        with ExitStack() as stack:
+            place, failed, show_it = _place()(run), True, None
+            with unheard():
+                show_it, failed = place.__enter__(), False
+                stack.push(_quietly(place))
+
+            def show(completed: float, fitness: float) -> None:
+                nonlocal failed
+                if show_it is not None and not failed:
+                    failed = True
+                    with unheard():
+                        show_it(completed, fitness)
+                        failed = False
+
             run.listeners.append(lambda share: show(run.esp.generation + share, run.esp.best_fitness))
             yield lambda record, _esp: show(record["generation"], record["best_fitness"])
+
+
+def _quietly(place: AbstractContextManager[Show]) -> Callable[..., None]:
+    """The end of what is shown, which a terminal that has gone does not make an error of."""
+
+    def end(*error: Any) -> None:
+        with unheard():
+            place.__exit__(None, None, None)  # the error of the run is not for it
+
+    return end
 
 
 def _place() -> Callable[[Run], AbstractContextManager[Show]]:

@@ -85,16 +85,21 @@ def fit_model(
     for note in notes:
         print_note(note)
 
-    interrupted = _evolve(model, data_of_fit, checkpoint)
-    model.set_params(n_jobs=None).save(real_out)  # the same file for any number of threads
+    end = _evolve(model, data_of_fit, checkpoint)
+    try:
+        model.set_params(n_jobs=None).save(real_out)  # the same file for any number of threads
+    except OSError as error:
+        kept = f"; the run so far is in {checkpoint}" if checkpoint is not None and checkpoint.exists() else ""
+        raise click.ClickException(f"cannot write {out}: {error.strerror or error}{kept}") from None
     if real_plot is not None:
         _draw(model, real_plot)
     print_text(_summary(model, table, columns, groups))
     files = ", ".join(str(path) for path in (out, plot) if path is not None)
-    if interrupted:
-        n = len(model.history_)
-        done = counted(n, "generation")
-        raise Interrupted(f"interrupted after {done}; the best network so far was written to {files}")
+    if end is not None:
+        kind = Interrupted if isinstance(end, KeyboardInterrupt) else click.ClickException
+        why = "interrupted" if kind is Interrupted else f"{end}; ended"
+        done = counted(len(model.history_), "generation")
+        raise kind(f"{why} after {done}; the best network so far was written to {files}")
     print_text(f"written to {files}\n")
 
 
@@ -129,18 +134,22 @@ def _series(table: Table, columns: Columns, groups: RowGroups, times: Any, notes
     return y, None
 
 
-def _evolve(model: Any, data: tuple[Any, Any], checkpoint: Path | None) -> bool:
-    """Fit the model; whether that was interrupted."""
+def _evolve(model: Any, data: tuple[Any, Any], checkpoint: Path | None) -> BaseException | None:
+    """Fit the model; what ended that early, after a generation that can be kept."""
     callbacks: list[Any] = [] if checkpoint is None else [Checkpoint(checkpoint), _Resumption()]
     if sys.stderr is not None and sys.stderr.isatty():
         callbacks.append(Progress())
     try:
         model.set_params(callbacks=callbacks).fit(*data)
-    except KeyboardInterrupt:
+    except KeyboardInterrupt as end:
         if not hasattr(model, "readout_"):
             raise Interrupted("interrupted before the first generation was complete; nothing was written") from None
-        return True
-    return False
+        return end
+    except (MemoryError, OSError, RuntimeError, ValueError) as end:
+        if not (hasattr(model, "readout_") and hasattr(model, "history_")):
+            raise
+        return end
+    return None
 
 
 class _Resumption:

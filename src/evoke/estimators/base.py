@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -405,8 +406,9 @@ def check_parameters(estimator: BaseEvoke) -> None:
 
 
 def _print_record(record: dict[str, Any], _esp: Engine) -> None:
-    print(
-        f"generation {record['generation']:4d}  best {record['best_fitness']:.6g}  "
-        f"median {record['generation_median']:.6g}{'  burst' if record['burst'] else ''}",
-        file=sys.stderr,
-    )
+    with contextlib.suppress(OSError):  # a terminal that has gone does not end the run
+        print(
+            f"generation {record['generation']:4d}  best {record['best_fitness']:.6g}  "
+            f"median {record['generation_median']:.6g}{'  burst' if record['burst'] else ''}",
+            file=sys.stderr,
+        )

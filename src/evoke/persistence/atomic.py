@@ -54,7 +54,7 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
                 _keep_permissions(path, temporary)  # before there is anything to be read
                 yield file
                 file.flush()
-                os.fsync(file.fileno())
+                _sync(file.fileno())
             _replace(temporary, path)
         except BaseException:
             with contextlib.suppress(OSError):
@@ -108,6 +108,15 @@ def _target(path: str) -> str:
     if os.path.islink(real):  # links that lead to each other
         raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), path)
     return real
+
+
+def _sync(descriptor: int) -> None:
+    """Put a file on the disk, where its system can: some of those in networks cannot be asked to."""
+    try:
+        os.fsync(descriptor)
+    except OSError as error:
+        if error.errno not in (errno.EINVAL, errno.ENOSYS, errno.ENOTSUP):
+            raise
 
 
 def _sync_folder(folder: Path) -> None:
