@@ -1,4 +1,4 @@
-"""An installed evoke in use: fit, save, load, predict and stream, alone and in a hundred threads. Prints a hash of it all.
+"""An installed evoke in use: fit, save, load, predict and stream, alone and in a hundred threads. Prints a hash.
 
     python -I first_use.py [MODEL]
 
@@ -43,7 +43,8 @@ def main(path=None):
         fitted = list(pool.map(lambda seed: forecast(seed % 2), range(8)))
     for other in fitted[2:]:
         assert other in fitted[:2]
-    print(hashlib.sha256(b"".join(part.tobytes() for part in (*outputs, *map(np.asarray, fitted[:2])))).hexdigest()[:16])
+    everything = b"".join(part.tobytes() for part in (*outputs, *map(np.asarray, fitted[:2])))
+    print(hashlib.sha256(everything).hexdigest()[:16])
 
 
 def forecast(seed):

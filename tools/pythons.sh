@@ -11,10 +11,10 @@ trap 'rm -rf "$work"' EXIT
 hashes=
 for python in "$@"; do
   "$python" -m venv --clear "$work/env"
-  if "$work/env/bin/python" -m pip install -qq "$dist"/*.whl 2>"$work/log"; then
+  if "$work/env/bin/python" -m pip install -qq --prefer-binary "$dist"/*.whl 2>"$work/log"; then
     from=wheel
   else
-    "$work/env/bin/python" -m pip install -qq "$dist"/*.tar.gz
+    "$work/env/bin/python" -m pip install -qq --prefer-binary "$dist"/*.tar.gz
     from=sdist
   fi
   cd "$work"
