@@ -21,7 +21,7 @@ FLOORS = [
     {"config", "readouts"},
     {"evolution"},
     {"estimators"},
-    {"callbacks", "certification", "plot"},
+    {"callbacks", "certification", "export", "plot"},
     {"reproduce"},
     {"cli"},
 ]
@@ -116,7 +116,7 @@ def test_a_circle_and_an_arrow_up_would_be_seen():
 # Every import path that users have.
 PUBLIC = {
     "evoke": ["CMAES", "ESP", "EvokeClassifier", "EvokeForecaster", "EvokeRegressor", "ModelFileError", "callbacks",
-              "certification", "certify", "cmaes", "esp", "estimators", "evolution", "exceptions", "inspection", "load",
+              "certification", "certify", "cmaes", "esp", "estimators", "evolution", "exceptions", "export", "inspection", "load",
               "lstm", "metrics", "plot", "readouts", "reproduce", "sequences", "show_config", "simplify", "svm",
               "tasks"],
     "evoke.callbacks": ["Checkpoint", "EarlyStopping", "HistoryLog", "Progress"],
@@ -128,6 +128,7 @@ PUBLIC = {
     "evoke.estimators": ["EvokeClassifier", "EvokeForecaster", "EvokeRegressor"],
     "evoke.evolution": ["Callback", "Run"],
     "evoke.exceptions": ["ModelFileError", "SolverWarning", "WorkerLostError"],
+    "evoke.export": ["c_source", "to_c", "to_onnx"],
     "evoke.inspection": ["permutation_importance"],
     "evoke.lstm": ["forward"],
     "evoke.metrics": ["ForecastScorer", "mase"],

@@ -1,0 +1,407 @@
+"""A model as one C99 file."""
+
+from __future__ import annotations
+
+import os
+import re
+from typing import Any
+
+import numpy as np
+
+from evoke._core import pooled
+from evoke._validation.arrays import FloatArray
+from evoke._validation.errors import refusal
+from evoke._validation.parameters import check_choice
+from evoke._version import __version__
+from evoke.export.c_parts import EXP, HEAD, LOGISTIC_AND_TANH, POOL, ROOT, SELF_TEST, STEP
+from evoke.export.examples import examples_of
+from evoke.export.plan import Machine, Plan, Scale, plan_of
+from evoke.persistence.atomic import replacing
+
+__all__ = ["PRECISIONS", "c_source", "to_c"]
+
+# What each precision is called in C, the end of its constants, and how far exp reaches.
+PRECISIONS = {"float64": ("double", "", "708.0"), "float32": ("float", "f", "87.0")}
+
+_NAME = re.compile(r"[a-z][a-z0-9_]{0,30}")
+_KEPT = {"last": (), "mean": ("mean",), "std": ("mean", "squares"), "max": ("max",), "min": ("min",),
+         "positive": ("positive",), "change": ("change",)}  # fmt: skip
+_COLUMN = {
+    "last": "state->phi[n][h]", "mean": "state->mean[n][h]", "std": "@n@_root(state->squares[n][h] / count)",
+    "max": "state->max[n][h]", "min": "state->min[n][h]", "positive": "state->positive[n][h] / count",
+    "change": "count > @1@ ? state->change[n][h] / (count - @1@) : state->change[n][h]",
+}  # fmt: skip
+
+
+def to_c(model, path, *, dtype="float64", name="evoke", X=None):
+    """Write a fitted model to one C99 file, which needs no library.
+
+    It reads step by step, as `stream` does, and remembers what it must in a struct of the caller's. With one target a
+    sequence its values are those of the steps so far.
+
+    Parameters
+    ----------
+    model : EvokeClassifier, EvokeRegressor or EvokeForecaster
+        A fitted one.
+    path : str or PathLike
+        Where the file is written, as a whole or not at all.
+    dtype : {"float64", "float32"}, default="float64"
+        Its precision: double or float.
+    name : str, default="evoke"
+        With which its names begin: small letters, digits and underscores. Programs with several models need several.
+    X : ndarray of shape (n_steps, n_features), optional
+        Steps on which the file can test itself; of a forecaster the last values stand after the external inputs. By
+        default 16 random ones.
+
+    Raises
+    ------
+    NotFittedError
+        The model has not learned anything.
+    ValueError
+        It has a part that cannot be read step by step, or X has other features.
+    OSError
+        The file cannot be written; what was there stays.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from evoke import EvokeClassifier, tasks
+    >>> from evoke.export import to_c
+    >>> model = EvokeClassifier(n_generations=2, random_state=0).fit(*tasks.anbncn(5))
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     to_c(model, Path(folder) / "model.c")
+    """
+    source = c_source(model, dtype=dtype, name=name, X=X)
+    with replacing(os.fspath(path)) as file:
+        file.write(source.encode())
+
+
+def c_source(model, *, dtype="float64", name="evoke", X=None):
+    """The text of the file that `to_c` writes.
+
+    Parameters
+    ----------
+    model, dtype, name, X
+        As in `to_c`.
+
+    Returns
+    -------
+    str
+        A C99 source.
+
+    Raises
+    ------
+    ValueError
+        As by `to_c`.
+    """
+    check_choice("dtype", dtype, tuple(PRECISIONS))
+    if not isinstance(name, str) or not _NAME.fullmatch(name):
+        raise refusal("name", "begin with a small letter and have at most 31 of a to z, 0 to 9 and _", name)
+    plan = plan_of(model, "a C file")
+    given, expected, allowed = examples_of(model, plan, X, dtype)
+    return _Writer(plan, dtype, name).source(given, expected, allowed)
+
+
+class _Writer:
+    def __init__(self, plan: Plan, dtype: str, name: str):
+        self._plan, self._name = plan, name
+        self._dtype = np.dtype(dtype)
+        self._real, self._suffix, self._far = PRECISIONS[dtype]
+        self._kept = [part for part in POOL if any(part in _KEPT[statistic] for statistic in plan.pool)]
+        self._counts = bool(plan.lags or plan.pool)
+
+    def source(self, given: FloatArray, expected: FloatArray, allowed: float) -> str:
+        """The whole file; the expected values (n_steps, n_outputs) are those for the steps given."""
+        plan = self._plan
+        pieces = [
+            self._head(), EXP[self._real], LOGISTIC_AND_TANH, ROOT[self._real] if "std" in plan.pool else "",
+            self._tables(), self._step(), self._more(),
+            self._fill(
+                SELF_TEST, N_STEPS=str(len(given)), GIVEN=self._table(given), EXPECTED=self._table(expected, exact=True),
+                ALLOWED=f"{allowed:.3g}",
+            ),
+            "#endif\n",
+        ]  # fmt: skip
+        return self._fill("".join(pieces))
+
+    def _fill(self, text: str, **values: str) -> str:
+        """Text with values between signs @, and numbers in the precision of the file."""
+        values |= {
+            "n": self._name, "N": self._name.upper(), "REAL": self._real, "FAR": self._far + self._suffix,
+            "VERSION": __version__,
+        }  # fmt: skip
+        text = re.sub(r"@([A-Za-z_]+\d*)@", lambda found: values.get(found[1], found[0]), text)
+        return re.sub(r"@(\d+)@", lambda found: f"{found[1]}.0{self._suffix}", text)
+
+    # ------------------------------------------------------------------ declarations
+
+    def _head(self) -> str:
+        plan = self._plan
+        state = "".join(f"    @n@_real {part}[@N@_N_NETWORKS][@N@_N_CELLS]; /* of outputs so far */\n"
+                        for part in self._kept)  # fmt: skip
+        if plan.lags:
+            state += f"    @n@_real before[{plan.n_kept}][@N@_N_INPUTS]; /* the last steps, in a ring */\n"
+        if self._counts:
+            state += "    uint32_t t; /* steps so far */\n"
+        return self._fill(
+            HEAD, WORDS=plan.in_words(), USE=self._use(), N_INPUTS=str(plan.n_given), N_OUTPUTS=str(plan.n_outputs),
+            N_NETWORKS=str(plan.n_networks), N_CELLS=str(plan.n_cells), N_READ=str(plan.n_read),
+            MORE_SIZES=f",\n    @N@_N_CLASSES = {len(plan.labels)}" if self._has_labels else "", MORE_STATE=state,
+            STEP_WORDS=self._step_words(), MORE_DECLARATIONS=self._declarations(),
+        )  # fmt: skip
+
+    @property
+    def _has_labels(self) -> bool:
+        return self._plan.labels is not None and not self._plan.multilabel
+
+    def _use(self) -> str:
+        plan, lines = self._plan, []
+        if self._has_labels:
+            lines.append("@n@_labels[@n@_label(values)] is the class.")
+        elif plan.multilabel:
+            lines.append("An output says yes where its value is above 0.")
+        if plan.feedback_scale is not None:
+            if plan.n_features:
+                lines.append(f"x: {plan.n_features} external inputs of the step, then the values of the step before.")
+            else:
+                lines.append("x: the values of the step before, 0 before the first.")
+            lines.append("To go on, give it the values that it said. @n@_resume goes on after the series of fit.")
+        if plan.per_sequence:
+            lines.append("The values are those for a sequence that ends with this step.")
+        return "".join(f" * {line}\n" for line in lines)
+
+    def _step_words(self) -> str:
+        return "Reads a step of finite numbers. Where values is not a null pointer, the values after it are put there."
+
+    def _declarations(self) -> str:
+        text = ""
+        if self._has_labels:
+            text += f"""
+/* The classes, and the number of the one that values speak for. */
+extern {self._label_type()}@n@_labels[@N@_N_CLASSES];
+int @n@_label(const @n@_real *values);
+"""
+        if self._plan.feedback_scale is not None:
+            text += """
+/* The state after the series of fit, and the last values of it: the next x. */
+void @n@_resume(@n@_state *state, @n@_real *last);
+"""
+        return text
+
+    # ------------------------------------------------------------------ numbers
+
+    def _tables(self) -> str:
+        plan, machine = self._plan, self._plan.machine
+        text = self._array("weights[@N@_N_NETWORKS][@N@_N_CELLS]"
+                           f"[{plan.genomes.shape[2]}]", plan.genomes)  # fmt: skip
+        for name, scale in ("input", plan.inputs), ("read", plan.read):
+            if scale is not None:
+                text += self._array(f"{name}_mean[{len(scale.mean)}]", scale.mean)
+                text += self._array(f"{name}_inverse[{len(scale.mean)}]", scale.inverse)
+        if machine.kernel != "linear":
+            text += self._array(f"vectors[{len(machine.vectors)}][@N@_N_READ]", machine.vectors)
+        text += self._array(f"coef[{len(machine.coef)}][@N@_N_OUTPUTS]", machine.coef)
+        return "\n" + text + self._array("intercept[@N@_N_OUTPUTS]", machine.intercept)
+
+    def _array(self, declared: str, values: FloatArray) -> str:
+        return f"static const @n@_real {declared} = {self._table(values)};\n"
+
+    def _table(self, values: FloatArray, *, exact: bool = False) -> str:
+        """Numbers between braces, a row a line."""
+        if values.ndim > 1:
+            return "{\n" + ",\n".join(self._table(row, exact=exact) for row in values) + "}"
+        return "{" + ", ".join(self._number(value, exact=exact) for value in values.tolist()) + "}"
+
+    def _number(self, value: float, *, exact: bool = False) -> str:
+        """The shortest digits that give the number back."""
+        if exact or self._dtype == np.float64:
+            return repr(value)
+        with np.errstate(over="ignore"):
+            single = np.float32(value)
+        if not np.isfinite(single):
+            raise ValueError(f"the model has a number, {value:g}, that is out of the range of dtype='float32'")
+        text = str(single)
+        return f"{text}f"
+
+    # ------------------------------------------------------------------ code
+
+    def _step(self) -> str:
+        plan = self._plan
+        biases = ", ".join(["@0@", *(self._number(bias) for bias in plan.gate_bias)])
+        lstm = plan.cell == "lstm"
+        cell = (
+            f"            s = @n@_logistic(net[2]) * state->s[n][h] + @n@_logistic(net[1]) * "
+            f"{'@n@_tanh(net[0])' if lstm else 'net[0]'};\n"
+            "            state->s[n][h] = s;\n"
+            f"            phi[h] = {'@n@_logistic(net[3]) * @n@_tanh(s)' if lstm else '@n@_tanh(@n@_logistic(net[3]) * s)'};\n"
+        )
+        pool = "".join(POOL[part] for part in self._kept)
+        if "mean" in self._kept:
+            pool = "            const @n@_real deviation = phi[h] - state->mean[n][h];\n" + pool
+        if pool:
+            pool = "            {\n" + re.sub("^", "    ", pool, flags=re.MULTILINE).rstrip(" ") + "            }\n"
+        return self._fill(
+            STEP, I=str(plan.n_inputs), PREPARE=self._prepare(), BIASES=biases, CELL=cell, POOL=pool,
+            COUNT="    state->t += state->t < UINT32_MAX;\n" if self._counts else "", READ=self._read(),
+            SCALE=self._scale(), DECIDE=self._decide(plan.machine),
+        )  # fmt: skip
+
+    def _prepare(self) -> str:
+        """From x to the inputs of the networks."""
+        plan = self._plan
+        text = ""
+        if any(part in self._kept for part in POOL):
+            washout = plan.washout
+            since = f"state->t < {washout}u ? state->t : state->t - {washout}u" if washout else "state->t"
+            text += f"    const uint32_t since = {since}; /* the washout counts as long as there is nothing else */\n"
+            text += "    const int first = since == 0;\n"
+            if "mean" in self._kept or {"std", "positive", "change"} & set(plan.pool):
+                text += "    const @n@_real count = (@n@_real)since + @1@;\n"
+        if plan.feedback_scale is not None:
+            F, scale = plan.n_features, self._number(plan.feedback_scale)
+            return text + f"""\
+    for (int k = 0; k < @N@_N_INPUTS; k++)
+        u[k] = k < {F} ? x[k] : {scale} * x[k];
+"""
+        if plan.inputs is None:
+            return text + "    for (int k = 0; k < I; k++)\n        u[k] = x[k];\n"
+        if plan.lags:
+            kept, n = plan.n_kept, len(plan.lags)
+            text += f"""\
+    static const uint32_t lags[{n}] = {{{", ".join(f"{lag}u" for lag in plan.lags)}}};
+    for (int k = 0; k < @N@_N_INPUTS; k++) {{
+        u[k] = x[k];
+        for (int j = 0; j < {n}; j++) /* changes since earlier steps */
+            u[(j + 1) * @N@_N_INPUTS + k] =
+                state->t < lags[j] ? @0@ : x[k] - state->before[(state->t - lags[j]) % {kept}u][k];
+    }}
+    for (int k = 0; k < @N@_N_INPUTS; k++)
+        state->before[state->t % {kept}u][k] = x[k];
+"""
+        else:
+            text += "    for (int k = 0; k < @N@_N_INPUTS; k++)\n        u[k] = x[k];\n"
+        return text + """\
+    for (int k = 0; k < I - 1; k++)
+        u[k] = (u[k] - input_mean[k]) * input_inverse[k];
+    u[I - 1] = @1@;
+"""
+
+    def _read(self) -> str:
+        """From what is remembered to what the readout reads."""
+        plan = self._plan
+        columns = [_COLUMN[statistic] for statistic in plan.pool] or [_COLUMN["last"]]
+        assert len(columns) == (pooled.n_pooled(plan.pool) if plan.pool else 1)
+        text = "    for (int n = 0; n < @N@_N_NETWORKS; n++)\n        for (int h = 0; h < H; h++) {\n"
+        text += f"            @n@_real *read = state->read + n * {len(columns)} * H + h;\n"
+        text += "".join(f"            read[{f} * H] = {column};\n" for f, column in enumerate(columns))
+        return text + "        }\n"
+
+    def _scale(self) -> str:
+        scale: Scale | None = self._plan.read
+        if scale is None:
+            return ""
+        text = "    for (int k = 0; k < @N@_N_READ; k++) {\n"
+        text += "        const @n@_real scaled = (state->read[k] - read_mean[k]) * read_inverse[k];\n"
+        if np.isfinite(scale.limit):
+            limit = self._number(float(scale.limit))
+            text += f"        state->read[k] = scaled > {limit} ? {limit} : scaled < -{limit} ? -{limit} : scaled;\n"
+        else:
+            text += "        state->read[k] = scaled;\n"
+        return text + "    }\n"
+
+    def _decide(self, machine: Machine) -> str:
+        begin = "    for (int o = 0; o < @N@_N_OUTPUTS; o++)\n        values[o] = intercept[o];\n"
+        if machine.kernel == "linear":
+            return begin + """\
+    for (int k = 0; k < @N@_N_READ; k++)
+        for (int o = 0; o < @N@_N_OUTPUTS; o++)
+            values[o] += state->read[k] * coef[k][o];
+"""
+        if machine.kernel == "rbf":
+            term = """\
+            const @n@_real difference = state->read[k] - vectors[j][k];
+            sum += difference * difference;
+"""
+            finish = f"""\
+        sum *= {self._number(machine.gamma)};
+        if (sum > @FAR@)
+            continue;
+        e = @n@_exp_parts(-sum);
+        value = e.two_n * (@1@ + e.rest);
+"""
+            declared = "        @n@_real sum = @0@, value;\n        @n@_parts e;\n"
+        else:
+            term = "            sum += state->read[k] * vectors[j][k];\n"
+            finish = f"""\
+        sum = {self._number(machine.gamma)} * sum + {self._number(machine.coef0)};
+        for (int power = 0; power < {machine.degree}; power++)
+            value *= sum;
+"""
+            declared = "        @n@_real sum = @0@, value = @1@;\n"
+        return begin + f"""\
+    for (int j = 0; j < {len(machine.vectors)}; j++) {{ /* support vectors */
+{declared}        for (int k = 0; k < @N@_N_READ; k++) {{
+{term}        }}
+{finish}        for (int o = 0; o < @N@_N_OUTPUTS; o++)
+            values[o] += value * coef[j][o];
+    }}
+"""
+
+    # ------------------------------------------------------------------ labels, the end of a series
+
+    def _label_type(self) -> str:
+        kind = self._plan.labels.dtype.kind
+        return {"b": "const int ", "i": "const int64_t ", "u": "const uint64_t ", "f": "const double "}.get(
+            kind, "const char *const "
+        )
+
+    def _more(self) -> str:
+        plan, text = self._plan, ""
+        if self._has_labels:
+            labels = ", ".join(_label(value) for value in plan.labels.tolist())
+            several = """\
+    int best = 0;
+    for (int k = 1; k < @N@_N_CLASSES; k++)
+        if (values[k] > values[best])
+            best = k;
+    return best;
+"""
+            text += f"""
+{self._label_type()}@n@_labels[@N@_N_CLASSES] = {{{labels}}};
+
+int @n@_label(const @n@_real *values)
+{{
+{"    return values[0] > @0@;" + chr(10) if plan.n_outputs == 1 else several}}}
+"""
+        if plan.end is not None and plan.last is not None:
+            text += f"""
+void @n@_resume(@n@_state *state, @n@_real *last)
+{{
+    static const @n@_real end[2][@N@_N_CELLS] = {self._table(plan.end)};
+    static const @n@_real values[@N@_N_OUTPUTS] = {self._table(plan.last)};
+    @n@_reset(state);
+    for (int h = 0; h < @N@_N_CELLS; h++) {{
+        state->s[0][h] = end[0][h];
+        state->phi[0][h] = end[1][h];
+    }}
+    for (int o = 0; o < @N@_N_OUTPUTS; o++)
+        last[o] = values[o];
+}}
+"""
+        return text
+
+
+def _label(value: Any) -> str:
+    """A class as a constant of C."""
+    if isinstance(value, str):
+        return '"' + "".join(_character(byte) for byte in value.encode()) + '"'
+    if isinstance(value, int) and not isinstance(value, bool):
+        return f"INT64_C({value})" if value < 2**63 else f"UINT64_C({value})"
+    return repr(float(value)) if isinstance(value, float) else str(int(value))
+
+
+def _character(byte: int) -> str:
+    """A byte of a string; no two question marks stand side by side, which some compilers take for something else."""
+    plain = 32 <= byte < 127 and chr(byte) not in '"\\?@'
+    return chr(byte) if plain else f"\\{byte:03o}"
