@@ -116,9 +116,9 @@ def test_a_circle_and_an_arrow_up_would_be_seen():
 # Every import path that users have.
 PUBLIC = {
     "evoke": ["CMAES", "ESP", "EvokeClassifier", "EvokeForecaster", "EvokeRegressor", "ModelFileError", "callbacks",
-              "certification", "certify", "cmaes", "esp", "estimators", "evolution", "exceptions", "export", "inspection", "load",
-              "lstm", "metrics", "plot", "readouts", "reproduce", "sequences", "show_config", "simplify", "svm",
-              "tasks"],
+              "certification", "certify", "cmaes", "esp", "estimators", "evolution", "exceptions", "export",
+              "inspection", "load", "lstm", "metrics", "plot", "readouts", "reproduce", "sequences", "show_config",
+              "simplify", "svm", "tasks"],
     "evoke.callbacks": ["Checkpoint", "EarlyStopping", "HistoryLog", "Progress"],
     "evoke.certification": ["FAMILIES", "LANGUAGES", "Certificate", "CertifiedStop", "Family", "Phase", "Simplified",
                             "Size", "certify", "simplify"],

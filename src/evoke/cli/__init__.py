@@ -8,7 +8,7 @@ from io import StringIO
 import click
 
 from evoke._version import __version__
-from evoke.cli.commands import certify, check_certificate, fit, generate, info, predict
+from evoke.cli.commands import certify, check_certificate, export, fit, generate, info, predict
 from evoke.cli.errors import OutermostGroup, one_line_errors, print_text
 from evoke.cli.reproduce import reproduce
 
@@ -32,5 +32,5 @@ def show_config_command() -> None:
     print_text(text.getvalue())
 
 
-for command in (fit, predict, generate, info, reproduce, certify, check_certificate):
+for command in (fit, predict, generate, info, reproduce, certify, check_certificate, export):
     cli.add_command(command)

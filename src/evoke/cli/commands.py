@@ -1,4 +1,4 @@
-"""The commands for one's own data, ``evoke fit``, ``predict``, ``generate`` and ``info``: options and help."""
+"""The commands for one's own data, ``evoke fit``, ``predict``, ``generate``, ``info``, ``export`` ...: options and help."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from evoke.cli.errors import few_warnings, one_line_errors
 from evoke.cli.figures import MOST_DRAWN
 from evoke.cli.paths import InputFile, OutputFile, TableFile
 
-__all__ = ["certify", "check_certificate", "fit", "generate", "info", "predict"]
+__all__ = ["certify", "check_certificate", "export", "fit", "generate", "info", "predict"]
 
 
 class Separator(click.ParamType):  # type: ignore[type-arg] # generic in new versions of Click only
@@ -179,3 +179,21 @@ def check_certificate(**arguments: Any) -> None:
         from evoke.cli.certify import check_file
 
         check_file(**arguments)
+
+
+@click.command()
+@click.argument("model", type=InputFile())
+@click.option("-o", "--out", type=OutputFile(), required=True, help="Write to this file: FILE.c or FILE.onnx.")
+@click.option("--dtype", type=click.Choice(["float64", "float32"]), default="float64", help="Precision: double or float.")
+@click.option("--name", metavar="NAME", help="With which the names in a C file begin.", show_default="evoke")
+@click.option("--stateful", is_flag=True, help="ONNX that is given its state, and returns it, to read piece by piece.")
+def export(**arguments: Any) -> None:
+    """Write a model as one C99 file without any library, or as ONNX.
+
+    The C file reads a step at a time; compiled with -DEVOKE_SELF_TEST it is a program that compares itself with the
+    model. To write ONNX takes the Python package onnx.
+    """
+    with one_line_errors():
+        from evoke.cli.export import export_model
+
+        export_model(**arguments)

@@ -118,8 +118,8 @@ class _Writer:
             self._head(), EXP[self._real], LOGISTIC_AND_TANH, ROOT[self._real] if "std" in plan.pool else "",
             self._tables(), self._step(), self._more(),
             self._fill(
-                SELF_TEST, N_STEPS=str(len(given)), GIVEN=self._table(given), EXPECTED=self._table(expected, exact=True),
-                ALLOWED=f"{allowed:.3g}",
+                SELF_TEST, N_STEPS=str(len(given)), GIVEN=self._table(given),
+                EXPECTED=self._table(expected, exact=True), ALLOWED=f"{allowed:.3g}",
             ),
             "#endif\n",
         ]  # fmt: skip
@@ -230,12 +230,13 @@ void @n@_resume(@n@_state *state, @n@_real *last);
         plan = self._plan
         biases = ", ".join(["@0@", *(self._number(bias) for bias in plan.gate_bias)])
         lstm = plan.cell == "lstm"
-        cell = (
-            f"            s = @n@_logistic(net[2]) * state->s[n][h] + @n@_logistic(net[1]) * "
-            f"{'@n@_tanh(net[0])' if lstm else 'net[0]'};\n"
-            "            state->s[n][h] = s;\n"
-            f"            phi[h] = {'@n@_logistic(net[3]) * @n@_tanh(s)' if lstm else '@n@_tanh(@n@_logistic(net[3]) * s)'};\n"
-        )
+        z = "@n@_tanh(net[0])" if lstm else "net[0]"
+        phi = "@n@_logistic(net[3]) * @n@_tanh(s)" if lstm else "@n@_tanh(@n@_logistic(net[3]) * s)"
+        cell = f"""\
+            s = @n@_logistic(net[2]) * state->s[n][h] + @n@_logistic(net[1]) * {z};
+            state->s[n][h] = s;
+            phi[h] = {phi};
+"""
         pool = "".join(POOL[part] for part in self._kept)
         if "mean" in self._kept:
             pool = "            const @n@_real deviation = phi[h] - state->mean[n][h];\n" + pool

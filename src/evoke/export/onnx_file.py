@@ -10,7 +10,7 @@ import numpy as np
 
 from evoke._validation.parameters import check_choice, check_flag
 from evoke._version import __version__
-from evoke.export.onnx_graph import Graph, as_labels, onnx_package
+from evoke.export.onnx_graph import Graph, onnx_package
 from evoke.export.onnx_parts import activations, decisions, network_inputs, pooled_features, step_of_series
 from evoke.export.plan import Plan, plan_of
 from evoke.persistence.atomic import replacing
@@ -21,8 +21,8 @@ __all__ = ["to_onnx"]
 def to_onnx(model, path, *, dtype="float64", stateful=False):
     """Write a fitted model to an ONNX file. It takes the package ``onnx``, ``pip install '.[export]'`` in a checkout.
 
-    Inputs of a classifier or a regressor are `X` (batch, steps, features) and `lengths` (batch,), the number of steps of
-    each sequence: what follows after them has no part in anything. Outputs are `label` and `decision_function`, or
+    Inputs of a classifier or a regressor are `X` (batch, steps, features) and `lengths` (batch,), the number of steps
+    of each sequence: what follows after them has no part in anything. Outputs are `label` and `decision_function`, or
     `prediction`; one for each step, or for each sequence where the model was trained so. With `stateful` there are also
     `state` (batch, n) and `state_out`: the first piece of a sequence is read with zeros, each other one with what the
     piece before has left.
@@ -141,9 +141,7 @@ def _answers(graph: Graph, plan: Plan, values: str) -> None:
     if plan.multilabel:
         graph.output(yes, "label", own, np.int64)
     else:
-        labels = as_labels(plan.labels)
-        kind = np.dtype("U1") if labels.dtype.kind not in "biuf" else graph.real if labels.dtype.kind == "f" else labels.dtype
-        table = graph.strings([str(label) for label in labels]) if kind.kind == "U" else graph.constant(labels)
+        table, kind = graph.labels(plan.labels)
         which = yes if plan.flat else graph.add("ArgMax", whole, axis=-1, keepdims=0)
         graph.output(graph.add("Gather", table, which), "label", shape, kind)
     graph.output(values, "decision_function", own)

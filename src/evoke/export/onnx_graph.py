@@ -59,20 +59,27 @@ class Graph:
         if array.dtype.kind == "f":
             array = array.astype(self.real)
         name = self._new("constant")
-        self._constants.append(self._onnx.numpy_helper.from_array(np.ascontiguousarray(array).reshape(array.shape), name))
+        array = np.ascontiguousarray(array).reshape(array.shape)  # which makes rows of numbers
+        self._constants.append(self._onnx.numpy_helper.from_array(array, name))
         return name
 
     def whole(self, values: Any) -> str:
         """A constant of whole numbers, such as axes."""
         return self.constant(np.asarray(values, dtype=np.int64))
 
-    def strings(self, values: list[str]) -> str:
-        """A constant of texts."""
+    def labels(self, values: NDArray[Any]) -> tuple[str, np.dtype[Any]]:
+        """A constant of classes, and what it is: texts, 64-bit numbers, numbers, or true and false."""
+        if values.dtype.kind in "biu":
+            values = values.astype(bool if values.dtype.kind == "b" else np.int64)
+            return self.constant(values), values.dtype
+        if values.dtype.kind == "f":
+            return self.constant(values), self.real
         name = self._new("constant")
-        texts = [value.encode() for value in values]
-        kind = self._onnx.TensorProto.STRING
-        self._constants.append(self._onnx.helper.make_tensor(name, kind, [len(texts)], texts))
-        return name
+        texts = [str(value).encode() for value in values]
+        self._constants.append(
+            self._onnx.helper.make_tensor(name, self._onnx.TensorProto.STRING, [len(texts)], texts)
+        )
+        return name, np.dtype("U1")
 
     def several(self, kind: str, n: int, *inputs: str, names: tuple[str, ...] = (), **attributes: Any) -> list[str]:
         """A node with n results."""
@@ -138,10 +145,3 @@ class Graph:
             helper.set_model_props(model, properties)
         self._onnx.checker.check_model(model, full_check=True)
         return model
-
-
-def as_labels(labels: NDArray[Any]) -> NDArray[Any]:
-    """Classes of a type that ONNX can give: texts, 64-bit numbers, or true and false."""
-    if labels.dtype.kind in "iu":
-        return labels.astype(np.int64)
-    return labels

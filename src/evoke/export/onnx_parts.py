@@ -41,7 +41,7 @@ def network_inputs(graph: Graph, plan: Plan, X: str, index: str, lengths: str, p
 
 
 def weights_of(plan: Plan) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Weights from inputs (n, I, 4, H) and from cells (n, H, 4, H), and biases (n, 4, H), with the last input in them."""
+    """Weights from inputs (n, I, 4, H) and cells (n, H, 4, H), and biases (n, 4, H); an input that is 1 is a bias."""
     n, H, n_inputs = plan.n_networks, plan.n_cells, plan.n_inputs
     weights = plan.genomes.reshape(n, H, 4, n_inputs + H).transpose(0, 3, 2, 1)
     bias = np.broadcast_to(np.array([0.0, *plan.gate_bias])[:, np.newaxis], (n, 4, H))
@@ -50,9 +50,7 @@ def weights_of(plan: Plan) -> tuple[FloatArray, FloatArray, FloatArray]:
     return weights[:, : n_inputs - 1], weights[:, n_inputs:], bias + weights[:, n_inputs - 1]
 
 
-def activations(
-    graph: Graph, plan: Plan, inputs: str, counted: str, lengths: str, parts: dict[str, str]
-) -> str:
+def activations(graph: Graph, plan: Plan, inputs: str, counted: str, lengths: str, parts: dict[str, str]) -> str:
     """Those of all cells (steps, networks, batch, cells); `s` and `phi` are put forward."""
     rows = graph.add("Transpose", inputs, perm=[1, 0, 2])
     if graph.real == np.float32 and plan.cell == "lstm":
@@ -77,9 +75,7 @@ def activations(
     return found[2]
 
 
-def _step(
-    graph: Graph, plan: Plan, net: str, s: str, phi: str, from_cells: FloatArray
-) -> tuple[str, str]:
+def _step(graph: Graph, plan: Plan, net: str, s: str, phi: str, from_cells: FloatArray) -> tuple[str, str]:
     """States and outputs (networks, batch, cells) after a step, from sums over its inputs and those before."""
     n, H = plan.n_networks, plan.n_cells
     recurrent = graph.add("MatMul", phi, graph.constant(from_cells.reshape(n, H, 4 * H)))
@@ -118,8 +114,8 @@ def step_of_series(graph: Graph, plan: Plan, given: str, state: str) -> tuple[st
     from_inputs, from_cells, bias = weights_of(plan)
     net = graph.add("MatMul", given, graph.constant(from_inputs[0].reshape(-1, 4 * H)))
     net = graph.add("Unsqueeze", graph.add("Add", net, graph.constant(bias.reshape(-1))), graph.whole([0]))
-    before = [by_network(graph, plan, part) for part in graph.parts(state, [H, H], 1)]
-    s, phi = (by_sequence(graph, plan, now) for now in _step(graph, plan, net, *before, from_cells))
+    s, phi = (by_network(graph, plan, part) for part in graph.parts(state, [H, H], 1))
+    s, phi = (by_sequence(graph, plan, now) for now in _step(graph, plan, net, s, phi, from_cells))
     return phi, graph.add("Concat", s, phi, axis=1)
 
 
@@ -142,9 +138,7 @@ def columns_of(graph: Graph, counted: str) -> str:
 # ------------------------------------------------------------------ statistics
 
 
-def pooled_features(
-    graph: Graph, plan: Plan, phi: str, before: str, counted: str, parts: dict[str, str]
-) -> str:
+def pooled_features(graph: Graph, plan: Plan, phi: str, before: str, counted: str, parts: dict[str, str]) -> str:
     """The statistics (batch, n_features) after the last step; what is kept of them is put forward."""
     n, H = plan.n_networks, plan.n_cells
     kept = [name for name in parts if name not in ("s", "phi", "before", "t")]
@@ -187,11 +181,9 @@ def _since(graph: Graph, plan: Plan, t: str, more: float) -> str:
     return graph.add("Add", t, graph.constant(more))
 
 
-def _followed(
-    body: Graph, plan: Plan, t: str, before: str, now: str, old: dict[str, str]
-) -> dict[str, str]:
+def _followed(body: Graph, plan: Plan, t: str, before: str, now: str, old: dict[str, str]) -> dict[str, str]:
     """What is kept of the statistics, after one more step."""
-    zero, one = body.constant(0.0), body.constant(1.0)
+    zero = body.constant(0.0)
     count = _since(body, plan, t, 1.0)
     first = body.add("Less", count, body.constant(1.5))
     nothing, found = body.add("Mul", now, zero), {}
@@ -207,7 +199,7 @@ def _followed(
             found[name] = body.add("Where", first, now, body.add(kind, now, old[name]))
     if "positive" in old:
         yes = body.cast(body.add("Greater", now, zero))
-        found["positive"] = body.add("Where", first, yes, body.add("Add", old["positive"], body.add("Mul", yes, one)))
+        found["positive"] = body.add("Where", first, yes, body.add("Add", old["positive"], yes))
     if "change" in old:
         size = body.add("Abs", body.add("Sub", now, before))
         found["change"] = body.add("Where", first, nothing, body.add("Add", old["change"], size))
@@ -239,7 +231,7 @@ def decisions(graph: Graph, plan: Plan, read: str) -> str:
 
 def _gaussian(graph: Graph, machine: Machine, read: str) -> str:
     """Values (..., n_support) of the Gaussian kernel."""
-    vectors, squared = machine.vectors, graph.constant(2.0)
+    vectors = machine.vectors
     if vectors.size <= _MOST_DIFFERENCES:
         difference = graph.add("Sub", graph.add("Unsqueeze", read, graph.whole([-2])), graph.constant(vectors))
         distances = graph.add("ReduceSum", graph.add("Mul", difference, difference), graph.whole([-1]), keepdims=0)
@@ -248,6 +240,6 @@ def _gaussian(graph: Graph, machine: Machine, read: str) -> str:
         vectors = vectors - centre
         read = graph.add("Sub", read, graph.constant(centre))
         own = graph.add("ReduceSum", graph.add("Mul", read, read), graph.whole([-1]), keepdims=1)
-        products = graph.add("Mul", graph.add("MatMul", read, graph.constant(vectors.T)), squared)
+        products = graph.add("MatMul", read, graph.constant(2.0 * vectors.T))
         distances = graph.add("Sub", graph.add("Add", own, graph.constant((vectors**2).sum(axis=1))), products)
     return graph.add("Exp", graph.add("Mul", distances, graph.constant(-machine.gamma)))
