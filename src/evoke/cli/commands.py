@@ -1,4 +1,4 @@
-"""The commands for one's own data, ``evoke fit``, ``predict``, ``generate``, ``info``, ``export`` ...: options and help."""
+"""The commands for one's own data and models, from ``evoke fit`` to ``evoke export``: options and help."""
 
 from __future__ import annotations
 
@@ -184,9 +184,10 @@ def check_certificate(**arguments: Any) -> None:
 @click.command()
 @click.argument("model", type=InputFile())
 @click.option("-o", "--out", type=OutputFile(), required=True, help="Write to this file: FILE.c or FILE.onnx.")
-@click.option("--dtype", type=click.Choice(["float64", "float32"]), default="float64", help="Precision: double or float.")
+@click.option("--dtype", type=click.Choice(["float64", "float32", "mixed"]), default="float64",
+              help="Double, float, or float with the readout in double.")  # fmt: skip
 @click.option("--name", metavar="NAME", help="With which the names in a C file begin.", show_default="evoke")
-@click.option("--stateful", is_flag=True, help="ONNX that is given its state, and returns it, to read piece by piece.")
+@click.option("--stateful", is_flag=True, help="ONNX that is given its state and returns it.")
 def export(**arguments: Any) -> None:
     """Write a model as one C99 file without any library, or as ONNX.
 

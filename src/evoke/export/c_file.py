@@ -15,13 +15,16 @@ from evoke._validation.parameters import check_choice
 from evoke._version import __version__
 from evoke.export.c_parts import EXP, HEAD, LOGISTIC_AND_TANH, POOL, ROOT, SELF_TEST, STEP
 from evoke.export.examples import examples_of
-from evoke.export.plan import Machine, Plan, Scale, plan_of
+from evoke.export.plan import Machine, Plan, Scale, check_range, plan_of
 from evoke.persistence.atomic import replacing
 
 __all__ = ["PRECISIONS", "c_source", "to_c"]
 
-# What each precision is called in C, the end of its constants, and how far exp reaches.
-PRECISIONS = {"float64": ("double", "", "708.0"), "float32": ("float", "f", "87.0")}
+# The types of C of cells and of the readout.
+PRECISIONS = {"float64": ("double", "double"), "float32": ("float", "float"), "mixed": ("float", "double")}
+
+# How constants of a type end, and how far its exp reaches.
+_SUFFIX, _FAR = {"double": "", "float": "f"}, {"double": "708.0", "float": "87.0f"}
 
 _NAME = re.compile(r"[a-z][a-z0-9_]{0,30}")
 _KEPT = {"last": (), "mean": ("mean",), "std": ("mean", "squares"), "max": ("max",), "min": ("min",),
@@ -45,8 +48,9 @@ def to_c(model, path, *, dtype="float64", name="evoke", X=None):
         A fitted one.
     path : str or PathLike
         Where the file is written, as a whole or not at all.
-    dtype : {"float64", "float32"}, default="float64"
-        Its precision: double or float.
+    dtype : {"float64", "float32", "mixed"}, default="float64"
+        Its precision: double, float, or "mixed": the cells in float, the readout in double. Coefficients of readouts
+        may be large, and then their sums are not exact in float.
     name : str, default="evoke"
         With which its names begin: small letters, digits and underscores. Programs with several models need several.
     X : ndarray of shape (n_steps, n_features), optional
@@ -99,6 +103,7 @@ def c_source(model, *, dtype="float64", name="evoke", X=None):
     if not isinstance(name, str) or not _NAME.fullmatch(name):
         raise refusal("name", "begin with a small letter and have at most 31 of a to z, 0 to 9 and _", name)
     plan = plan_of(model, "a C file")
+    check_range(plan, dtype)
     given, expected, allowed = examples_of(model, plan, X, dtype)
     return _Writer(plan, dtype, name).source(given, expected, allowed)
 
@@ -106,8 +111,7 @@ def c_source(model, *, dtype="float64", name="evoke", X=None):
 class _Writer:
     def __init__(self, plan: Plan, dtype: str, name: str):
         self._plan, self._name = plan, name
-        self._dtype = np.dtype(dtype)
-        self._real, self._suffix, self._far = PRECISIONS[dtype]
+        self._real, self._value = PRECISIONS[dtype]
         self._kept = [part for part in POOL if any(part in _KEPT[statistic] for statistic in plan.pool)]
         self._counts = bool(plan.lags or plan.pool)
 
@@ -115,11 +119,11 @@ class _Writer:
         """The whole file; the expected values (n_steps, n_outputs) are those for the steps given."""
         plan = self._plan
         pieces = [
-            self._head(), EXP[self._real], LOGISTIC_AND_TANH, ROOT[self._real] if "std" in plan.pool else "",
-            self._tables(), self._step(), self._more(),
+            self._head(), EXP[self._real], self._exp_of_readout(), LOGISTIC_AND_TANH,
+            ROOT[self._real] if "std" in plan.pool else "", self._tables(), self._step(), self._more(),
             self._fill(
                 SELF_TEST, N_STEPS=str(len(given)), GIVEN=self._table(given),
-                EXPECTED=self._table(expected, exact=True), ALLOWED=f"{allowed:.3g}",
+                EXPECTED=self._table(expected, "double"), ALLOWED=f"{allowed:.3g}",
             ),
             "#endif\n",
         ]  # fmt: skip
@@ -128,11 +132,22 @@ class _Writer:
     def _fill(self, text: str, **values: str) -> str:
         """Text with values between signs @, and numbers in the precision of the file."""
         values |= {
-            "n": self._name, "N": self._name.upper(), "REAL": self._real, "FAR": self._far + self._suffix,
-            "VERSION": __version__,
+            "n": self._name, "N": self._name.upper(), "REAL": self._real, "VALUE": self._value,
+            "PRECISION": self._real if self._real == self._value else f"{self._real} and the readout in {self._value}",
+            "FAR": _FAR[self._real], "VALUE_FAR": _FAR[self._value], "VERSION": __version__,
         }  # fmt: skip
-        text = re.sub(r"@([A-Za-z_]+\d*)@", lambda found: values.get(found[1], found[0]), text)
-        return re.sub(r"@(\d+)@", lambda found: f"{found[1]}.0{self._suffix}", text)
+        text = re.sub(r"@([A-Za-z_]+)@", lambda found: values.get(found[1], found[0]), text)
+        return re.sub(r"@(\d+)(v?)@", lambda found: f"{found[1]}.0{_SUFFIX[self._type(found[2] == 'v')]}", text)
+
+    def _type(self, of_readout: bool) -> str:
+        return self._value if of_readout else self._real
+
+    def _exp_of_readout(self) -> str:
+        """One of its own, where the readout has a Gaussian kernel and another precision than the cells."""
+        if self._plan.machine.kernel != "rbf" or self._real == self._value:
+            return ""
+        text = EXP[self._value].replace("@n@_parts", "@n@_value_parts")
+        return text.replace("@n@_exp_parts", "@n@_value_exp_parts")
 
     # ------------------------------------------------------------------ declarations
 
@@ -180,7 +195,7 @@ class _Writer:
             text += f"""
 /* The classes, and the number of the one that values speak for. */
 extern {self._label_type()}@n@_labels[@N@_N_CLASSES];
-int @n@_label(const @n@_real *values);
+int @n@_label(const @n@_value *values);
 """
         if self._plan.feedback_scale is not None:
             text += """
@@ -197,32 +212,28 @@ void @n@_resume(@n@_state *state, @n@_real *last);
                            f"[{plan.genomes.shape[2]}]", plan.genomes)  # fmt: skip
         for name, scale in ("input", plan.inputs), ("read", plan.read):
             if scale is not None:
-                text += self._array(f"{name}_mean[{len(scale.mean)}]", scale.mean)
-                text += self._array(f"{name}_inverse[{len(scale.mean)}]", scale.inverse)
+                kind = "value" if name == "read" else "real"
+                text += self._array(f"{name}_mean[{len(scale.mean)}]", scale.mean, kind)
+                text += self._array(f"{name}_inverse[{len(scale.mean)}]", scale.inverse, kind)
         if machine.kernel != "linear":
-            text += self._array(f"vectors[{len(machine.vectors)}][@N@_N_READ]", machine.vectors)
-        text += self._array(f"coef[{len(machine.coef)}][@N@_N_OUTPUTS]", machine.coef)
-        return "\n" + text + self._array("intercept[@N@_N_OUTPUTS]", machine.intercept)
+            text += self._array(f"vectors[{len(machine.vectors)}][@N@_N_READ]", machine.vectors, "value")
+        text += self._array(f"coef[{len(machine.coef)}][@N@_N_OUTPUTS]", machine.coef, "value")
+        return "\n" + text + self._array("intercept[@N@_N_OUTPUTS]", machine.intercept, "value")
 
-    def _array(self, declared: str, values: FloatArray) -> str:
-        return f"static const @n@_real {declared} = {self._table(values)};\n"
+    def _array(self, declared: str, values: FloatArray, kind: str = "real") -> str:
+        return f"static const @n@_{kind} {declared} = {self._table(values, self._type(kind == 'value'))};\n"
 
-    def _table(self, values: FloatArray, *, exact: bool = False) -> str:
+    def _table(self, values: FloatArray, kind: str | None = None) -> str:
         """Numbers between braces, a row a line."""
         if values.ndim > 1:
-            return "{\n" + ",\n".join(self._table(row, exact=exact) for row in values) + "}"
-        return "{" + ", ".join(self._number(value, exact=exact) for value in values.tolist()) + "}"
+            return "{\n" + ",\n".join(self._table(row, kind) for row in values) + "}"
+        return "{" + ", ".join(self._number(value, kind) for value in values.tolist()) + "}"
 
-    def _number(self, value: float, *, exact: bool = False) -> str:
-        """The shortest digits that give the number back."""
-        if exact or self._dtype == np.float64:
+    def _number(self, value: float, kind: str | None = None) -> str:
+        """The shortest digits that give the number back, as a constant of this type; by default that of cells."""
+        if (kind or self._real) == "double":
             return repr(value)
-        with np.errstate(over="ignore"):
-            single = np.float32(value)
-        if not np.isfinite(single):
-            raise ValueError(f"the model has a number, {value:g}, that is out of the range of dtype='float32'")
-        text = str(single)
-        return f"{text}f"
+        return f"{np.float32(value)}f"
 
     # ------------------------------------------------------------------ code
 
@@ -294,8 +305,8 @@ void @n@_resume(@n@_state *state, @n@_real *last);
         columns = [_COLUMN[statistic] for statistic in plan.pool] or [_COLUMN["last"]]
         assert len(columns) == (pooled.n_pooled(plan.pool) if plan.pool else 1)
         text = "    for (int n = 0; n < @N@_N_NETWORKS; n++)\n        for (int h = 0; h < H; h++) {\n"
-        text += f"            @n@_real *read = state->read + n * {len(columns)} * H + h;\n"
-        text += "".join(f"            read[{f} * H] = {column};\n" for f, column in enumerate(columns))
+        text += f"            @n@_value *read = state->read + n * {len(columns)} * H + h;\n"
+        text += "".join(f"            read[{f} * H] = (@n@_value)({column});\n" for f, column in enumerate(columns))
         return text + "        }\n"
 
     def _scale(self) -> str:
@@ -303,9 +314,9 @@ void @n@_resume(@n@_state *state, @n@_real *last);
         if scale is None:
             return ""
         text = "    for (int k = 0; k < @N@_N_READ; k++) {\n"
-        text += "        const @n@_real scaled = (state->read[k] - read_mean[k]) * read_inverse[k];\n"
+        text += "        const @n@_value scaled = (state->read[k] - read_mean[k]) * read_inverse[k];\n"
         if np.isfinite(scale.limit):
-            limit = self._number(float(scale.limit))
+            limit = self._number(float(scale.limit), self._value)
             text += f"        state->read[k] = scaled > {limit} ? {limit} : scaled < -{limit} ? -{limit} : scaled;\n"
         else:
             text += "        state->read[k] = scaled;\n"
@@ -320,26 +331,27 @@ void @n@_resume(@n@_state *state, @n@_real *last);
             values[o] += state->read[k] * coef[k][o];
 """
         if machine.kernel == "rbf":
+            exp = "@n@_" if self._real == self._value else "@n@_value_"
             term = """\
-            const @n@_real difference = state->read[k] - vectors[j][k];
+            const @n@_value difference = state->read[k] - vectors[j][k];
             sum += difference * difference;
 """
             finish = f"""\
-        sum *= {self._number(machine.gamma)};
-        if (sum > @FAR@)
+        sum *= {self._number(machine.gamma, self._value)};
+        if (sum > @VALUE_FAR@)
             continue;
-        e = @n@_exp_parts(-sum);
-        value = e.two_n * (@1@ + e.rest);
+        e = {exp}exp_parts(-sum);
+        value = e.two_n * (@1v@ + e.rest);
 """
-            declared = "        @n@_real sum = @0@, value;\n        @n@_parts e;\n"
+            declared = f"        @n@_value sum = @0v@, value;\n        {exp}parts e;\n"
         else:
             term = "            sum += state->read[k] * vectors[j][k];\n"
             finish = f"""\
-        sum = {self._number(machine.gamma)} * sum + {self._number(machine.coef0)};
+        sum = {self._number(machine.gamma, self._value)} * sum + {self._number(machine.coef0, self._value)};
         for (int power = 0; power < {machine.degree}; power++)
             value *= sum;
 """
-            declared = "        @n@_real sum = @0@, value = @1@;\n"
+            declared = "        @n@_value sum = @0v@, value = @1v@;\n"
         return begin + f"""\
     for (int j = 0; j < {len(machine.vectors)}; j++) {{ /* support vectors */
 {declared}        for (int k = 0; k < @N@_N_READ; k++) {{
@@ -371,9 +383,9 @@ void @n@_resume(@n@_state *state, @n@_real *last);
             text += f"""
 {self._label_type()}@n@_labels[@N@_N_CLASSES] = {{{labels}}};
 
-int @n@_label(const @n@_real *values)
+int @n@_label(const @n@_value *values)
 {{
-{"    return values[0] > @0@;" + chr(10) if plan.n_outputs == 1 else several}}}
+{"    return values[0] > @0v@;" + chr(10) if plan.n_outputs == 1 else several}}}
 """
         if plan.end is not None and plan.last is not None:
             text += f"""

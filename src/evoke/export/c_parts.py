@@ -6,7 +6,7 @@ __all__ = ["EXP", "HEAD", "LOGISTIC_AND_TANH", "POOL", "ROOT", "SELF_TEST", "STE
 
 HEAD = """\
 /* @WORDS@.
- * Written by evoke @VERSION@. C99 without any library, in @REAL@.
+ * Written by evoke @VERSION@. C99 without any library, in @PRECISION@.
  *
  *     @n@_state state;                       all that is remembered of the steps so far
  *     @n@_reset(&state);                     before the first step
@@ -19,7 +19,8 @@ HEAD = """\
 #define @N@_DECLARED
 #include <stdint.h>
 
-typedef @REAL@ @n@_real;
+typedef @REAL@ @n@_real;   /* of the cells */
+typedef @VALUE@ @n@_value; /* of the readout */
 
 enum {
     @N@_N_INPUTS = @N_INPUTS@,
@@ -31,14 +32,14 @@ enum {
 
 typedef struct @n@_state {
     @n@_real s[@N@_N_NETWORKS][@N@_N_CELLS], phi[@N@_N_NETWORKS][@N@_N_CELLS]; /* of the cells: states and outputs */
-    @n@_real read[@N@_N_READ]; /* by the readout */
+    @n@_value read[@N@_N_READ]; /* by the readout */
 @MORE_STATE@} @n@_state;
 
 /* Back to the zero state. */
 void @n@_reset(@n@_state *state);
 
 /* @STEP_WORDS@ */
-void @n@_step(@n@_state *state, const @n@_real *x, @n@_real *values);
+void @n@_step(@n@_state *state, const @n@_real *x, @n@_value *values);
 
 /* sizeof(@n@_state), for callers that are not written in C. */
 uint32_t @n@_state_size(void);
@@ -156,7 +157,7 @@ void @n@_reset(@n@_state *state)
 
 uint32_t @n@_state_size(void) { return (uint32_t)sizeof(@n@_state); }
 
-void @n@_step(@n@_state *state, const @n@_real *x, @n@_real *values)
+void @n@_step(@n@_state *state, const @n@_real *x, @n@_value *values)
 {
     enum { I = @I@, H = @N@_N_CELLS };
     @n@_real u[I + H]; /* inputs, then the outputs of the step before */
@@ -213,7 +214,7 @@ static const double expected[N_STEPS][@N@_N_OUTPUTS] = @EXPECTED@;
 int main(void)
 {
     static @n@_state state;
-    @n@_real values[@N@_N_OUTPUTS];
+    @n@_value values[@N@_N_OUTPUTS];
     double largest = 0.0;
     for (int repeat = 0; repeat < 2; repeat++) {
         @n@_reset(&state);

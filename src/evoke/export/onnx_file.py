@@ -12,7 +12,7 @@ from evoke._validation.parameters import check_choice, check_flag
 from evoke._version import __version__
 from evoke.export.onnx_graph import Graph, onnx_package
 from evoke.export.onnx_parts import activations, decisions, network_inputs, pooled_features, step_of_series
-from evoke.export.plan import Plan, plan_of
+from evoke.export.plan import Plan, check_range, plan_of
 from evoke.persistence.atomic import replacing
 
 __all__ = ["to_onnx"]
@@ -37,9 +37,10 @@ def to_onnx(model, path, *, dtype="float64", stateful=False):
         A fitted one.
     path : str or PathLike
         Where the file is written, as a whole or not at all.
-    dtype : {"float64", "float32"}, default="float64"
-        Its precision. Cells are a loop (Scan) of plain operators; in single precision those of ``cell="lstm"`` are the
-        LSTM operator, which ONNX runtimes make fast, and which knows no double.
+    dtype : {"float64", "float32", "mixed"}, default="float64"
+        Its precision; "mixed" is float32 but for the readout, whose coefficients may be large. Cells are a loop (Scan)
+        of plain operators; in single precision those of ``cell="lstm"`` are the LSTM operator, which ONNX runtimes make
+        fast, and which knows no double.
     stateful : bool, default=False
         Whether states are given and returned.
 
@@ -54,20 +55,22 @@ def to_onnx(model, path, *, dtype="float64", stateful=False):
     OSError
         The file cannot be written; what was there stays.
     """
-    check_choice("dtype", dtype, ("float64", "float32"))
+    check_choice("dtype", dtype, ("float64", "float32", "mixed"))
     check_flag("stateful", stateful)
     plan = plan_of(model, "an ONNX file")
+    check_range(plan, dtype)
     onnx_package()
-    graph = Graph(np.dtype(dtype), "evoke")
-    properties = {} if plan.feedback_scale is None else _series(graph, plan)
+    graph = Graph(np.dtype(np.float64 if dtype == "float64" else np.float32), "evoke")
+    readout = np.dtype(np.float32 if dtype == "float32" else np.float64)
+    properties = {} if plan.feedback_scale is None else _series(graph, plan, readout)
     if plan.feedback_scale is None:
-        _sequences(graph, plan, stateful)
+        _sequences(graph, plan, readout, stateful)
     made = graph.model(__version__, plan.in_words(), properties).SerializeToString()
     with replacing(os.fspath(path)) as file:
         file.write(made)
 
 
-def _series(graph: Graph, plan: Plan) -> dict[str, str]:
+def _series(graph: Graph, plan: Plan, readout: np.dtype[Any]) -> dict[str, str]:
     """The graph of a step of a feedback loop."""
     n = 2 * plan.n_cells
     y = graph.input("y", ["batch", plan.n_outputs])
@@ -76,13 +79,13 @@ def _series(graph: Graph, plan: Plan) -> dict[str, str]:
         given = graph.add("Concat", graph.input("x", ["batch", plan.n_features]), given, axis=1)
     state = graph.input("state", ["batch", n])
     phi, after = step_of_series(graph, plan, given, state)
-    graph.output(decisions(graph, plan, phi), "prediction", ["batch", plan.n_outputs])
     graph.output(after, "state_out", ["batch", n])
+    graph.output(decisions(graph, plan, graph.turned(phi, readout)), "prediction", ["batch", plan.n_outputs])
     assert plan.end is not None and plan.last is not None
     return {"evoke.end_state": json.dumps(plan.end.ravel().tolist()), "evoke.end_y": json.dumps(plan.last.tolist())}
 
 
-def _sequences(graph: Graph, plan: Plan, stateful: bool) -> None:
+def _sequences(graph: Graph, plan: Plan, readout: np.dtype[Any], stateful: bool) -> None:
     """The graph of sequences, in pieces or as wholes."""
     X = graph.input("X", ["batch", "steps", plan.n_features])
     lengths = graph.input("lengths", ["batch"], np.int64)
@@ -108,9 +111,9 @@ def _sequences(graph: Graph, plan: Plan, stateful: bool) -> None:
         read = graph.reshape(graph.add("Transpose", phi, perm=[2, 0, 1, 3]), 0, 0, plan.n_networks * plan.n_cells)
     if "t" in parts:
         parts["t"] = graph.add("Add", parts["t"], graph.cast(graph.add("Unsqueeze", lengths, graph.whole([1]))))
-    _answers(graph, plan, decisions(graph, plan, read))
     if stateful:
         graph.output(graph.add("Concat", *(parts[name] for name in names), axis=1), "state_out", ["batch", total])
+    _answers(graph, plan, decisions(graph, plan, graph.turned(read, readout)))
 
 
 def _state_sizes(plan: Plan) -> dict[str, int]:

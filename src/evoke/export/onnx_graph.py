@@ -95,6 +95,13 @@ class Graph:
         """To another type; by default that of the numbers."""
         return self.add("Cast", value, to=self._kind(self.real if dtype is None else dtype))
 
+    def turned(self, value: str, real: np.dtype[Any]) -> str:
+        """To another precision, which numbers have from here on."""
+        if real == self.real:
+            return value
+        self.real = real
+        return self.cast(value)
+
     def reshape(self, value: str, *shape: int) -> str:
         """Into another shape, in which 0 keeps a size and -1 stands for what is left."""
         return self.add("Reshape", value, self.whole(shape))

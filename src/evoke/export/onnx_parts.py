@@ -103,7 +103,9 @@ def _by_operator(graph: Graph, plan: Plan, rows: str, lengths: str, parts: dict[
         "LSTM", 3, rows, graph.constant(W), graph.constant(R.reshape(1, 4 * n * H, n * H)), graph.constant(B),
         graph.cast(lengths, np.int32), *first, hidden_size=n * H,
     )  # fmt: skip
-    parts["phi"], parts["s"] = (graph.add("Squeeze", end, graph.whole([0])) for end in (phi, s))
+    some = graph.add("Unsqueeze", graph.add("Greater", lengths, graph.whole(0)), graph.whole([1]))
+    for name, end in ("phi", phi), ("s", s):  # of a sequence without steps the operator forgets the state
+        parts[name] = graph.add("Where", some, graph.add("Squeeze", end, graph.whole([0])), parts[name])
     Y = graph.reshape(graph.add("Squeeze", Y, graph.whole([1])), 0, 0, n, H)
     return graph.add("Transpose", Y, perm=[0, 2, 1, 3])
 

@@ -17,7 +17,7 @@ from evoke.estimators.fitted import ClassifierModel, RegressorModel, SequenceMod
 from evoke.estimators.series_model import SeriesModel
 from evoke.readouts import FittedReadout
 
-__all__ = ["Machine", "Plan", "Scale", "plan_of"]
+__all__ = ["Machine", "Plan", "Scale", "check_range", "plan_of"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -202,6 +202,26 @@ def plan_of(model: Any, form: str) -> Plan:
             f"kept; {form} reads step by step and cannot hold it"
         )
     return plan
+
+
+def check_range(plan: Plan, dtype: str) -> None:
+    """That the numbers of a model are within the range of single precision, where a form has it.
+
+    Raises
+    ------
+    ValueError
+        One is not.
+    """
+    if dtype == "float64":
+        return
+    machine, parts = plan.machine, [plan.genomes, np.array(plan.gate_bias)]
+    scales = [plan.inputs] if dtype == "mixed" else [plan.inputs, plan.read]
+    parts += [values for scale in scales if scale is not None for values in (scale.mean, scale.inverse)]
+    if dtype == "float32":
+        parts += [machine.coef, machine.vectors, machine.intercept, np.array([machine.gamma, machine.coef0])]
+    largest = max(float(np.abs(part).max(initial=0.0)) for part in parts)
+    if largest > float(np.finfo(np.float32).max):
+        raise ValueError(f"the model has a number, {largest:g}, that is out of the range of dtype={dtype!r}")
 
 
 def _of_network(fitted: SequenceModel | SeriesModel, name: str) -> dict[str, Any]:

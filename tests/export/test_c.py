@@ -1,0 +1,184 @@
+"""C files: what they say is what the model says, whatever compiles them."""
+
+import shutil
+import subprocess
+
+import numpy as np
+import pytest
+from harness.exports import KINDS, STRICT, InC, coefficients, in_single, said
+from oracle.lstm import forward
+
+from evoke import EvokeClassifier, EvokeForecaster, tasks
+from evoke.export import c_source, to_c
+
+needs_gcc = pytest.mark.skipif(shutil.which("gcc") is None, reason="needs gcc")
+SANITIZERS = ("-fsanitize=address,undefined,float-cast-overflow", "-fno-sanitize-recover=all")
+ARM = ("arm-none-eabi-gcc", "-mcpu=cortex-m4", "-mthumb", "-mfloat-abi=hard", "-mfpu=fpv4-sp-d16", "-Os")
+SMALL = {"n_generations": 1, "n_cells": 2, "subpopulation_size": 4, "random_state": 0}
+
+# Prints what a model says on the lines of numbers that it is given.
+CALLER = """
+#include <stdio.h>
+#define FIRST_DECLARATIONS
+#define SECOND_DECLARATIONS
+#include "first.c"
+#include "second.c"
+int main(void)
+{
+    first_state a;
+    second_state b;
+    double x[FIRST_N_INPUTS], one[FIRST_N_OUTPUTS], two[SECOND_N_OUTPUTS];
+    first_reset(&a);
+    second_reset(&b);
+    while (scanf("%lf %lf", x, x + 1) == 2) {
+        first_step(&a, x, one);
+        second_step(&b, x, two);
+        printf("%s %s\\n", first_labels[first_label(one)], second_labels[second_label(two)]);
+    }
+    return 0;
+}
+"""
+
+
+def worst(found, wanted):
+    """The largest difference in the last rows that both have."""
+    return max(np.abs(a[-len(b) :] - b[-len(a) :]).max() for a, b in zip(found, wanted, strict=True))
+
+
+@needs_gcc
+@pytest.mark.parametrize("seed", [0, 1])
+@pytest.mark.parametrize("kind", KINDS)
+def test_values_are_those_of_a_stream(kind, seed, tmp_path):
+    model, Z = KINDS[kind](np.random.default_rng(seed))
+    wanted, scale = said(model, Z), 1.0 + coefficients(model)
+    exact, mixed = (InC(model, tmp_path, dtype) for dtype in ("float64", "mixed"))
+    found = [exact.read(z) for z in Z]
+    assert worst(found, wanted) < 1e-14 * scale < 1e-9
+    single = worst(in_single(model, Z), wanted)
+    assert worst([mixed.read(z) for z in Z], wanted) < 20 * single + 1e-6
+    if hasattr(model, "classes_") and not model.fitted_.multilabel:
+        for z, values in zip(Z, found, strict=True):
+            labels = [model.classes_[exact.label(np.ascontiguousarray(row))] for row in values]
+            assert labels == list(model.stream().predict(z))
+
+
+@needs_gcc
+def test_values_are_those_of_plain_numpy(tmp_path):
+    X, y = tasks.anbncn(4)
+    model = EvokeClassifier(**SMALL).fit(X, y)
+    phi = forward(model.genome_, X[-1], gate_bias=(0.0, 1.5, -1.5))[0]
+    readout = model.readout_
+    distances = ((phi[:, np.newaxis] - readout.support_vectors) ** 2).sum(axis=2)
+    wanted = np.exp(-readout.gamma * distances) @ readout.dual_coef + readout.intercept
+    np.testing.assert_allclose(InC(model, tmp_path).read(X[-1]), wanted, rtol=0, atol=1e-11)
+
+
+@needs_gcc
+@pytest.mark.parametrize("dtype", ["float64", "float32", "mixed"])
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_self_test_passes_under_sanitizers_and_sees_a_changed_weight(kind, dtype, tmp_path):
+    model, _ = KINDS[kind](np.random.default_rng(7))
+    source, program = tmp_path / "model.c", tmp_path / "model"
+    text = c_source(model, dtype=dtype)
+
+    def run(text):
+        source.write_text(text)
+        subprocess.run(["gcc", *STRICT, *SANITIZERS, "-DEVOKE_SELF_TEST", source, "-o", program], check=True)
+        return subprocess.run([program], capture_output=True, text=True, check=False)
+
+    passed = run(text)
+    assert (passed.returncode, passed.stderr) == (0, "")
+    assert passed.stdout.startswith("largest difference ")
+    begin = text.index("intercept[EVOKE_N_OUTPUTS] = {") + len("intercept[EVOKE_N_OUTPUTS] = {")
+    assert run(text[:begin] + "(evoke_value)1e6 + " + text[begin:]).returncode == 1
+
+
+@needs_gcc
+def test_the_self_test_takes_steps_of_the_user(tmp_path):
+    X, y = tasks.anbncn(3)
+    model = EvokeClassifier(**SMALL).fit(X, y)
+    text = c_source(model, X=X[-1])
+    assert f"enum {{ N_STEPS = {len(X[-1])} }};" in text
+    assert repr(float(model.stream().decision_function(X[-1])[-1, 0])) in text
+
+
+@needs_gcc
+def test_two_models_in_one_program(tmp_path):
+    rng = np.random.default_rng(0)
+    X = [rng.normal(size=(n, 2)) for n in (9, 12, 10, 8)]
+    signs = [np.where(x[:, 0] > 0, 'y"es??/', "nö") for x in X]
+    models = [EvokeClassifier(**SMALL, cell=cell).fit(X, signs) for cell in ("lstm", "evolino")]
+    for name, model in zip(("first", "second"), models, strict=True):
+        to_c(model, tmp_path / f"{name}.c", name=name)
+    (tmp_path / "caller.c").write_text(CALLER)
+    command = ["gcc", *STRICT, "caller.c", "first.c", "second.c", "-o", "caller"]
+    subprocess.run(command, cwd=tmp_path, check=True)
+    given = "\n".join(" ".join(map(repr, row)) for row in X[0].tolist())
+    done = subprocess.run([tmp_path / "caller"], input=given, capture_output=True, text=True, check=True)
+    wanted = zip(*(model.predict(X[:1])[0] for model in models), strict=True)
+    assert done.stdout.splitlines() == [" ".join(labels) for labels in wanted]
+
+
+@needs_gcc
+def test_a_forecaster_goes_on_where_the_series_ended(tmp_path):
+    y = tasks.superimposed_sines(2, 150)
+    model = EvokeForecaster(**SMALL, washout=20, validation="half", readout="svm", C=10.0).fit(y)
+    exported = InC(model, tmp_path)
+    found = [exported.resume()]
+    for _ in range(20):
+        found.append(exported.step(found[-1]))
+    np.testing.assert_allclose(np.ravel(found[1:]), np.ravel(model.generate(20)), rtol=0, atol=1e-10)
+
+
+@needs_gcc
+def test_what_is_no_number_gives_no_number(tmp_path):
+    X, y = tasks.anbncn(3)
+    exported = InC(EvokeClassifier(**SMALL).fit(X, y), tmp_path)
+    exported.reset()
+    assert np.isnan(exported.step(np.full(4, np.nan))).all()
+    exported.reset()
+    assert np.isfinite(exported.step(np.full(4, 1e300))).all()
+
+
+@pytest.mark.skipif(shutil.which(ARM[0]) is None, reason="needs arm-none-eabi-gcc")
+@pytest.mark.parametrize("kind", ["classes of steps", "whole sequences", "series"])
+def test_it_needs_nothing_on_a_cortex_m(kind, tmp_path):
+    model, _ = KINDS[kind](np.random.default_rng(3))
+    to_c(model, tmp_path / "model.c", dtype="float32")
+    subprocess.run([*ARM, *STRICT, "-c", "model.c", "-o", "model.o"], cwd=tmp_path, check=True)
+    names = subprocess.run(["arm-none-eabi-nm", "-u", "model.o"], cwd=tmp_path, check=True, capture_output=True, text=True)
+    # what compilers may always ask for
+    assert {line.split()[1] for line in names.stdout.splitlines()} <= {"memset", "memcpy", "memmove"}
+
+
+WASM = """
+const fs = require("fs");
+const [file, json] = process.argv.slice(2);
+const model = new WebAssembly.Instance(new WebAssembly.Module(fs.readFileSync(file)), {}).exports;
+const given = JSON.parse(json);
+const state = model.__heap_base.value, x = state + ((model.evoke_state_size() + 15) & ~15), values = x + 1024;
+model.memory.grow(16);
+const memory = new Float64Array(model.memory.buffer);
+model.evoke_reset(state);
+const said = given.map(row => {
+    row.forEach((number, k) => { memory[x / 8 + k] = number; });
+    model.evoke_step(state, x, values);
+    return memory[values / 8];
+});
+console.log(JSON.stringify(said));
+"""
+
+
+@pytest.mark.skipif(None in map(shutil.which, ("clang", "wasm-ld", "node")), reason="needs clang, lld and node")
+@pytest.mark.parametrize("kind", ["classes of steps", "whole sequences"])
+def test_webassembly_says_the_same(kind, tmp_path):
+    import json
+
+    model, Z = KINDS[kind](np.random.default_rng(4))
+    to_c(model, tmp_path / "model.c")
+    (tmp_path / "run.js").write_text(WASM)
+    command = ["clang", "--target=wasm32", "-O2", "-nostdlib", "-mbulk-memory", "-Wl,--no-entry", "-Wl,--export-all"]
+    subprocess.run([*command, "-o", "model.wasm", "model.c"], cwd=tmp_path, check=True)
+    given = json.dumps(Z[0].tolist())
+    done = subprocess.run(["node", "run.js", "model.wasm", given], cwd=tmp_path, check=True, capture_output=True, text=True)
+    np.testing.assert_allclose(json.loads(done.stdout), said(model, Z[:1])[0][:, 0], rtol=0, atol=1e-9)

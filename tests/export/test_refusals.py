@@ -1,0 +1,90 @@
+"""What a form cannot hold is refused by name, and nothing is written."""
+
+import sys
+
+import numpy as np
+import pytest
+from sklearn.exceptions import NotFittedError
+from sklearn.linear_model import LogisticRegression
+
+from evoke import EvokeClassifier, EvokeForecaster, tasks
+from evoke.export import c_source, to_c, to_onnx
+
+SMALL = {"n_generations": 1, "n_cells": 2, "subpopulation_size": 4, "random_state": 0}
+X, Y = tasks.anbncn(3)
+SEQUENCES = [np.random.default_rng(k).normal(size=(9, 2)) for k in range(8)]
+
+
+def write_c(model, path):
+    to_c(model, path)
+
+
+def write_onnx(model, path):
+    pytest.importorskip("onnx")
+    to_onnx(model, path)
+
+
+@pytest.mark.parametrize("write", [write_c, write_onnx])
+@pytest.mark.parametrize(
+    "model, error, words",
+    [
+        (EvokeClassifier(), NotFittedError, "not fitted"),
+        (LogisticRegression().fit([[0], [1]], [0, 1]), TypeError, "model must be a classifier, regressor or forecaster"),
+        (EvokeClassifier(**SMALL, pool=("mean", "thirds"), n_networks=2).fit(SEQUENCES, [0, 1] * 4), ValueError,
+         "'thirds', which are not known before the end"),
+        (EvokeClassifier(**SMALL, n_points=4, n_networks=2).fit(SEQUENCES, [0, 1] * 4), ValueError, "n_points=4: points"),
+        (EvokeForecaster(n_networks=2, random_state=0).fit(tasks.superimposed_sines(2, 60)), ValueError,
+         "validation='rolling'"),
+    ],
+)  # fmt: skip
+def test_models_that_no_form_holds(write, model, error, words, tmp_path):
+    path = tmp_path / "model.out"
+    path.write_text("old")
+    with pytest.raises(error, match=words):
+        write(model, path)
+    assert [file.name for file in tmp_path.iterdir()] == ["model.out"]
+    assert path.read_text() == "old"
+
+
+@pytest.mark.parametrize(
+    "bad, words",
+    [
+        ({"dtype": "float16"}, "dtype must be one of"), ({"name": "Model"}, "name must begin with a small letter"),
+        ({"name": "a-b"}, "name must begin"), ({"X": np.zeros((3, 5))}, "X must be finite numbers of shape"),
+        ({"X": np.full((3, 4), np.nan)}, "X"),
+    ],
+)  # fmt: skip
+def test_arguments_of_a_c_file(bad, words):
+    with pytest.raises(ValueError, match=words):
+        c_source(EvokeClassifier(**SMALL).fit(X, Y), **bad)
+
+
+def test_numbers_beyond_single_precision(tmp_path):
+    model = EvokeClassifier(**SMALL, kernel="linear", readout="pinv").fit(X, Y)
+    model.readout_.dual_coef[0, 0] = 1e300
+    for write in (c_source, lambda model, dtype: to_onnx(model, tmp_path / "model.onnx", dtype=dtype)):
+        with pytest.raises(ValueError, match="out of the range of dtype='float32'"):
+            write(model, dtype="float32")
+    assert list(tmp_path.iterdir()) == []
+    assert "e+300" in c_source(model, dtype="mixed")
+
+
+@pytest.mark.parametrize("bad", [{"dtype": "float16"}, {"stateful": 2}])
+def test_arguments_of_an_onnx_file(bad, tmp_path):
+    with pytest.raises(ValueError, match=next(iter(bad))):
+        to_onnx(EvokeClassifier(**SMALL).fit(X, Y), tmp_path / "model.onnx", **bad)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_onnx_alone_takes_the_package(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "onnx", None)
+    model = EvokeClassifier(**SMALL).fit(X, Y)
+    to_c(model, tmp_path / "model.c")
+    with pytest.raises(ImportError, match=r"package onnx: pip install '\.\[export\]'"):
+        to_onnx(model, tmp_path / "model.onnx")
+    assert [file.name for file in tmp_path.iterdir()] == ["model.c"]
+
+
+def test_a_folder_that_is_not_there(tmp_path):
+    with pytest.raises(OSError, match="missing"):
+        to_c(EvokeClassifier(**SMALL).fit(X, Y), tmp_path / "missing" / "model.c")
