@@ -70,8 +70,8 @@ def steps(rng: np.random.Generator) -> Made:
 def values(rng: np.random.Generator) -> Made:
     """A regressor of steps."""
     X, Z = (_sequences(rng, n, 3) for n in (12, 6))
-    y = [x.cumsum(axis=0)[:, : rng.integers(1, 3)] for x in X[:1]]
-    y = [x.cumsum(axis=0)[:, : y[0].shape[1]] * 0.3 for x in X]
+    n_outputs = int(rng.integers(1, 3))
+    y = [0.3 * x.cumsum(axis=0)[:, :n_outputs] for x in X]
     return EvokeRegressor(**_settings(rng) | _readout(rng)).fit(X, y), Z
 
 
@@ -188,7 +188,8 @@ class InC:
         self._dtype = np.dtype(np.float64 if dtype == "float64" else np.float32)
         self._readout = np.dtype(np.float32 if dtype == "float32" else np.float64)
         self._n_outputs = model.fitted_.n_outputs
-        self._state = ctypes.create_string_buffer(self._library.evoke_state_size() + 16)
+        self.state_size = self._library.evoke_state_size()
+        self._state = ctypes.create_string_buffer(self.state_size + 16)
 
     def _pointer(self, array: np.ndarray) -> ctypes.c_void_p:
         return ctypes.c_void_p(array.ctypes.data)

@@ -72,8 +72,8 @@ def test_every_group_has_a_chapter():
 
 def test_studies_are_run_by_name():
     assert study.STUDIES == [
-        "ablation_anbncn", "ablation_sines", "calibration", "certificates", "evolution", "landmarks", "languages",
-        "large", "long_steps", "mackey", "real_data", "restarts", "searches", "sets", "simplify",
+        "ablation_anbncn", "ablation_sines", "calibration", "certificates", "evolution", "export", "landmarks",
+        "languages", "large", "long_steps", "mackey", "real_data", "restarts", "searches", "sets", "simplify",
         "step_tasks", "thundersvm_faults",
     ]  # fmt: skip
     command = [sys.executable, str(BENCH / "study.py"), "large", "--largest", "0"]
