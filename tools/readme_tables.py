@@ -231,6 +231,25 @@ def smallest() -> str:
     )
 
 
+# ---------------------------------------------------------------- exported models
+
+
+def export_agreement() -> str:
+    record = load("export")
+    rows = record["tables"]["agreement"]
+    first, last = record["seeds"]
+    head = [name for name in rows[0] if name != "models"]
+    return markdown(head, ([row[name] for name in head] for row in rows)) + f"\nSeeds {first}..{last}.\n"
+
+
+def export_sizes() -> str:
+    rows = load("export")["tables"]["sizes"]
+    return markdown(rows[0], (row.values() for row in rows)) + (
+        "\nBytes but for the lines. Of processors: tables and code with `-Os`, without the compiler's own arithmetic "
+        "where the processor has none.\n"
+    )
+
+
 # ---------------------------------------------------------------- the ablations
 
 
@@ -403,6 +422,8 @@ TABLES: dict[str, Callable[[], str]] = {
     "simplified": simplified,
     "smallest": smallest,
     "waves": waves,
+    "export-agreement": export_agreement,
+    "export-sizes": export_sizes,
     **{f"ablation-sines-{name}": ablation_sines(f"ablation-sines-{name}")
        for name in ("paper-svm", "tuned-svm", "tuned-lssvm", "tuned-pinv")},
     "evolved-sines": ablation_sines("evolved-sines-paper-svm"),

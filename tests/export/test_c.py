@@ -1,15 +1,17 @@
 """C files: what they say is what the model says, whatever compiles them."""
 
+import itertools
+import json
 import shutil
 import subprocess
 
 import numpy as np
 import pytest
-from harness.exports import KINDS, STRICT, InC, coefficients, in_single, said
-from oracle.lstm import forward
 
 from evoke import EvokeClassifier, EvokeForecaster, tasks
 from evoke.export import c_source, to_c
+from harness.exports import KINDS, STRICT, InC, coefficients, in_single, said
+from oracle.lstm import forward
 
 needs_gcc = pytest.mark.skipif(shutil.which("gcc") is None, reason="needs gcc")
 SANITIZERS = ("-fsanitize=address,undefined,float-cast-overflow", "-fno-sanitize-recover=all")
@@ -73,24 +75,31 @@ def test_values_are_those_of_plain_numpy(tmp_path):
     np.testing.assert_allclose(InC(model, tmp_path).read(X[-1]), wanted, rtol=0, atol=1e-11)
 
 
+def self_tested(text, folder, *options):
+    (folder / "model.c").write_text(text)
+    command = ["gcc", *STRICT, *options, "-DEVOKE_SELF_TEST", "model.c", "-o", "model"]
+    subprocess.run(command, cwd=folder, check=True)
+    return subprocess.run([folder / "model"], capture_output=True, text=True, check=False)
+
+
 @needs_gcc
-@pytest.mark.parametrize("dtype", ["float64", "float32", "mixed"])
-@pytest.mark.parametrize("kind", KINDS)
-def test_the_self_test_passes_under_sanitizers_and_sees_a_changed_weight(kind, dtype, tmp_path):
+@pytest.mark.parametrize(
+    "kind, dtype", list(zip(KINDS, itertools.cycle(["float64", "float32", "mixed"]), strict=False))
+)
+def test_the_self_test_passes_under_sanitizers(kind, dtype, tmp_path):
     model, _ = KINDS[kind](np.random.default_rng(7))
-    source, program = tmp_path / "model.c", tmp_path / "model"
-    text = c_source(model, dtype=dtype)
+    done = self_tested(c_source(model, dtype=dtype), tmp_path, *SANITIZERS)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith("largest difference ")
 
-    def run(text):
-        source.write_text(text)
-        subprocess.run(["gcc", *STRICT, *SANITIZERS, "-DEVOKE_SELF_TEST", source, "-o", program], check=True)
-        return subprocess.run([program], capture_output=True, text=True, check=False)
 
-    passed = run(text)
-    assert (passed.returncode, passed.stderr) == (0, "")
-    assert passed.stdout.startswith("largest difference ")
+@needs_gcc
+@pytest.mark.parametrize("dtype, change", [("float64", "1e-3"), ("float32", "1e3f"), ("mixed", "1.0")])
+def test_the_self_test_sees_another_number(dtype, change, tmp_path):
+    text = c_source(EvokeClassifier(**SMALL, C=1.0).fit(*tasks.anbncn(3)), dtype=dtype)
     begin = text.index("intercept[EVOKE_N_OUTPUTS] = {") + len("intercept[EVOKE_N_OUTPUTS] = {")
-    assert run(text[:begin] + "(evoke_value)1e6 + " + text[begin:]).returncode == 1
+    assert self_tested(text, tmp_path).returncode == 0
+    assert self_tested(f"{text[:begin]}{change} + {text[begin:]}", tmp_path).returncode == 1
 
 
 @needs_gcc
@@ -100,6 +109,27 @@ def test_the_self_test_takes_steps_of_the_user(tmp_path):
     text = c_source(model, X=X[-1])
     assert f"enum {{ N_STEPS = {len(X[-1])} }};" in text
     assert repr(float(model.stream().decision_function(X[-1])[-1, 0])) in text
+
+
+@needs_gcc
+def test_it_reads_on_for_ever(tmp_path):
+    X = [np.random.default_rng(k).normal(size=(n, 2)) for k, n in enumerate((9, 60, 12, 8))]
+    model = EvokeClassifier(**SMALL, readout="landmarks", differences=(1, 5), n_landmarks=8)
+    exported = InC(model.fit(X, [x[:, 0] > 0 for x in X]), tmp_path)
+    exported.read(X[1][:20])
+    exported.count(2**32 - 7)
+    found = np.stack([exported.step(x) for x in X[1][20:]])
+    np.testing.assert_array_equal(found, exported.read(X[1])[20:])
+
+
+@needs_gcc
+def test_names_of_columns_end_no_comment(tmp_path):
+    pandas = pytest.importorskip("pandas")
+    X, names = np.random.default_rng(0).normal(size=(12, 3)), ["a */ int b;", "c??/", "d\n\\"]
+    model = EvokeClassifier(**SMALL).fit(pandas.DataFrame(X, columns=names), X[:, 0] > 0)
+    exported = InC(model, tmp_path)
+    assert " * x: a  / int b;, c ?/, d  .\n" in exported.source.read_text()
+    np.testing.assert_allclose(exported.read(X), said(model, [X])[0], rtol=0, atol=1e-10)
 
 
 @needs_gcc
@@ -146,9 +176,9 @@ def test_it_needs_nothing_on_a_cortex_m(kind, tmp_path):
     model, _ = KINDS[kind](np.random.default_rng(3))
     to_c(model, tmp_path / "model.c", dtype="float32")
     subprocess.run([*ARM, *STRICT, "-c", "model.c", "-o", "model.o"], cwd=tmp_path, check=True)
-    names = subprocess.run(["arm-none-eabi-nm", "-u", "model.o"], cwd=tmp_path, check=True, capture_output=True, text=True)
+    asked = subprocess.run(["arm-none-eabi-nm", "-u", "model.o"], cwd=tmp_path, check=True, capture_output=True)
     # what compilers may always ask for
-    assert {line.split()[1] for line in names.stdout.splitlines()} <= {"memset", "memcpy", "memmove"}
+    assert {line.split()[1] for line in asked.stdout.splitlines()} <= {b"memset", b"memcpy", b"memmove"}
 
 
 WASM = """
@@ -172,13 +202,11 @@ console.log(JSON.stringify(said));
 @pytest.mark.skipif(None in map(shutil.which, ("clang", "wasm-ld", "node")), reason="needs clang, lld and node")
 @pytest.mark.parametrize("kind", ["classes of steps", "whole sequences"])
 def test_webassembly_says_the_same(kind, tmp_path):
-    import json
-
     model, Z = KINDS[kind](np.random.default_rng(4))
     to_c(model, tmp_path / "model.c")
     (tmp_path / "run.js").write_text(WASM)
     command = ["clang", "--target=wasm32", "-O2", "-nostdlib", "-mbulk-memory", "-Wl,--no-entry", "-Wl,--export-all"]
     subprocess.run([*command, "-o", "model.wasm", "model.c"], cwd=tmp_path, check=True)
-    given = json.dumps(Z[0].tolist())
-    done = subprocess.run(["node", "run.js", "model.wasm", given], cwd=tmp_path, check=True, capture_output=True, text=True)
+    command = ["node", "run.js", "model.wasm", json.dumps(Z[0].tolist())]
+    done = subprocess.run(command, cwd=tmp_path, check=True, capture_output=True)
     np.testing.assert_allclose(json.loads(done.stdout), said(model, Z[:1])[0][:, 0], rtol=0, atol=1e-9)

@@ -9,10 +9,10 @@ pytest.importorskip("onnx")
 pytest.importorskip("onnxruntime")
 
 import onnx
-from harness.exports import KINDS, InOnnx, coefficients, in_single, said
 
 from evoke import EvokeClassifier, EvokeForecaster, EvokeRegressor, tasks
 from evoke.export import to_onnx
+from harness.exports import KINDS, InOnnx, coefficients, in_single, said
 
 SMALL = {"n_generations": 1, "n_cells": 2, "subpopulation_size": 4, "random_state": 0}
 
@@ -89,6 +89,16 @@ def test_a_forecaster_feeds_on_its_output(n_columns, tmp_path):
         found.append(value)
     wanted = model.generate(20, X=ahead) if n_columns else model.generate(20)
     np.testing.assert_allclose(np.ravel(found), np.ravel(wanted), rtol=0, atol=1e-9)
+
+
+def test_gates_that_are_nearly_closed_count_as_positive(tmp_path):
+    X = [np.random.default_rng(k).normal(size=(9, 2)) for k in range(8)]
+    settings = {"pool": ("positive", "mean"), "gate_bias": (0.0, 0.0, -45.0), "weight_range": 2.0, "scale": None}
+    model = EvokeRegressor(**SMALL, **settings, n_networks=2, differences=False).fit(X, [x[:, 0].sum() for x in X])
+    assert np.abs(model.transform(X)[0]).max() < 1e-15
+    for dtype, tolerance in ("float64", 1e-12), ("mixed", 1e-4):
+        found = InOnnx(model, tmp_path, dtype).batch(X)["prediction"]
+        np.testing.assert_allclose(found, model.predict(X), rtol=0, atol=tolerance)
 
 
 @pytest.mark.parametrize("labels", [[True, False], [0.5, 1.5], [2**40, -1], ["a", "ß"]])

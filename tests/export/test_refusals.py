@@ -29,10 +29,11 @@ def write_onnx(model, path):
     "model, error, words",
     [
         (EvokeClassifier(), NotFittedError, "not fitted"),
-        (LogisticRegression().fit([[0], [1]], [0, 1]), TypeError, "model must be a classifier, regressor or forecaster"),
+        (LogisticRegression().fit([[0], [1]], [0, 1]), TypeError, "model must be a classifier, regressor or fore"),
         (EvokeClassifier(**SMALL, pool=("mean", "thirds"), n_networks=2).fit(SEQUENCES, [0, 1] * 4), ValueError,
          "'thirds', which are not known before the end"),
-        (EvokeClassifier(**SMALL, n_points=4, n_networks=2).fit(SEQUENCES, [0, 1] * 4), ValueError, "n_points=4: points"),
+        (EvokeClassifier(**SMALL, n_points=4, n_networks=2).fit(SEQUENCES, [0, 1] * 4), ValueError,
+         "n_points=4: points"),
         (EvokeForecaster(n_networks=2, random_state=0).fit(tasks.superimposed_sines(2, 60)), ValueError,
          "validation='rolling'"),
     ],

@@ -42,7 +42,7 @@ def announced(program):
 @pytest.mark.filterwarnings("ignore:::aeon", "ignore:::numba")
 def test_examples_run_in_their_order(path, capsys, monkeypatch, tmp_path):
     text = path.read_text(encoding="utf-8")
-    for package in ("aeon", "pandas", "matplotlib"):
+    for package in ("aeon", "pandas", "matplotlib", "onnxruntime"):
         if re.search(rf"^(import|from) {package}\b", text, re.MULTILINE):
             pytest.importorskip(package)
     monkeypatch.chdir(tmp_path)

@@ -26,6 +26,9 @@ PRECISIONS = {"float64": ("double", "double"), "float32": ("float", "float"), "m
 # How constants of a type end, and how far its exp reaches.
 _SUFFIX, _FAR = {"double": "", "float": "f"}, {"double": "708.0", "float": "87.0f"}
 
+# Columns that a comment names, at most.
+_MOST_NAMED = 20
+
 _NAME = re.compile(r"[a-z][a-z0-9_]{0,30}")
 _KEPT = {"last": (), "mean": ("mean",), "std": ("mean", "squares"), "max": ("max",), "min": ("min",),
          "positive": ("positive",), "change": ("change",)}  # fmt: skip
@@ -158,7 +161,9 @@ class _Writer:
         if plan.lags:
             state += f"    @n@_real before[{plan.n_kept}][@N@_N_INPUTS]; /* the last steps, in a ring */\n"
         if self._counts:
-            state += "    uint32_t t; /* steps so far */\n"
+            state += "    uint32_t t; /* steps so far, at most 2^32 - 1 */\n"
+        if plan.lags:
+            state += "    uint32_t place; /* of the next step in the ring */\n"
         return self._fill(
             HEAD, WORDS=plan.in_words(), USE=self._use(), N_INPUTS=str(plan.n_given), N_OUTPUTS=str(plan.n_outputs),
             N_NETWORKS=str(plan.n_networks), N_CELLS=str(plan.n_cells), N_READ=str(plan.n_read),
@@ -172,6 +177,8 @@ class _Writer:
 
     def _use(self) -> str:
         plan, lines = self._plan, []
+        if plan.names and len(plan.names) <= _MOST_NAMED:
+            lines.append(f"x: {', '.join(map(_in_comment, plan.names))}{', ...' * (plan.last is not None)}.")
         if self._has_labels:
             lines.append("@n@_labels[@n@_label(values)] is the class.")
         elif plan.multilabel:
@@ -286,10 +293,11 @@ void @n@_resume(@n@_state *state, @n@_real *last);
         u[k] = x[k];
         for (int j = 0; j < {n}; j++) /* changes since earlier steps */
             u[(j + 1) * @N@_N_INPUTS + k] =
-                state->t < lags[j] ? @0@ : x[k] - state->before[(state->t - lags[j]) % {kept}u][k];
+                state->t < lags[j] ? @0@ : x[k] - state->before[(state->place + {kept}u - lags[j]) % {kept}u][k];
     }}
     for (int k = 0; k < @N@_N_INPUTS; k++)
-        state->before[state->t % {kept}u][k] = x[k];
+        state->before[state->place][k] = x[k];
+    state->place = (state->place + 1u) % {kept}u;
 """
         else:
             text += "    for (int k = 0; k < @N@_N_INPUTS; k++)\n        u[k] = x[k];\n"
@@ -418,3 +426,8 @@ def _character(byte: int) -> str:
     """A byte of a string; no two question marks stand side by side, which some compilers take for something else."""
     plain = 32 <= byte < 127 and chr(byte) not in '"\\?@'
     return chr(byte) if plain else f"\\{byte:03o}"
+
+
+def _in_comment(text: str) -> str:
+    """A text that ends no comment."""
+    return re.sub(r"[^\x20-\x7e]|\*(?=/)|\?(?=\?)|\\", " ", text)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import DTypeLike
+from numpy.typing import DTypeLike, NDArray
 
 from evoke._validation.arrays import FloatArray, to_array, to_float
 from evoke._validation.errors import refusal
@@ -68,7 +68,7 @@ def _said(model: Any, plan: Plan, given: FloatArray) -> FloatArray:
 
 def _evaluated(plan: Plan, given: FloatArray, dtype: DTypeLike) -> FloatArray:
     """What a plan says, by NumPy with cells in single precision and a readout in another."""
-    x = given.astype(np.float32)
+    x: NDArray[Any] = given.astype(np.float32)
     phi = _activations(plan, _inputs(plan, x))
     read = phi.reshape(len(x), -1) if not plan.pool else np.stack([
         _pooled(plan, phi[plan.washout if t >= plan.washout else 0 : t + 1]) for t in range(len(x))
@@ -87,11 +87,11 @@ def _evaluated(plan: Plan, given: FloatArray, dtype: DTypeLike) -> FloatArray:
     return values @ coef + machine.intercept
 
 
-def _scaled(values: FloatArray, scale: Scale) -> FloatArray:
+def _scaled(values: NDArray[Any], scale: Scale) -> NDArray[Any]:
     return ((values - scale.mean.astype(values.dtype)) * scale.inverse.astype(values.dtype)).astype(values.dtype)
 
 
-def _inputs(plan: Plan, x: FloatArray) -> FloatArray:
+def _inputs(plan: Plan, x: NDArray[Any]) -> NDArray[Any]:
     if plan.feedback_scale is not None:
         x = x.copy()
         x[:, plan.n_features :] *= plan.feedback_scale
@@ -103,7 +103,7 @@ def _inputs(plan: Plan, x: FloatArray) -> FloatArray:
     return np.concatenate([columns, np.ones_like(x[:, :1])], axis=1)
 
 
-def _activations(plan: Plan, inputs: FloatArray) -> FloatArray:
+def _activations(plan: Plan, inputs: NDArray[Any]) -> NDArray[Any]:
     """(n_steps, n_networks, n_cells)"""
     dtype, n, H = inputs.dtype, plan.n_networks, plan.n_cells
     weights = plan.genomes.astype(dtype).reshape(n, H, 4, -1)
@@ -120,7 +120,7 @@ def _activations(plan: Plan, inputs: FloatArray) -> FloatArray:
     return np.stack(found)
 
 
-def _pooled(plan: Plan, phi: FloatArray) -> FloatArray:
+def _pooled(plan: Plan, phi: NDArray[Any]) -> NDArray[Any]:
     """The statistics of activations (n_steps, n_networks, n_cells)."""
     found = {
         "last": phi[-1], "mean": phi.mean(axis=0), "std": phi.std(axis=0), "max": phi.max(axis=0),

@@ -40,7 +40,8 @@ def to_onnx(model, path, *, dtype="float64", stateful=False):
     dtype : {"float64", "float32", "mixed"}, default="float64"
         Its precision; "mixed" is float32 but for the readout, whose coefficients may be large. Cells are a loop (Scan)
         of plain operators; in single precision those of ``cell="lstm"`` are the LSTM operator, which ONNX runtimes make
-        fast, and which knows no double.
+        fast, and which knows no double. A model whose `pool` has "positive" keeps the loop: gates that are nearly
+        closed are zero to the operator.
     stateful : bool, default=False
         Whether states are given and returned.
 
@@ -79,8 +80,9 @@ def _series(graph: Graph, plan: Plan, readout: np.dtype[Any]) -> dict[str, str]:
         given = graph.add("Concat", graph.input("x", ["batch", plan.n_features]), given, axis=1)
     state = graph.input("state", ["batch", n])
     phi, after = step_of_series(graph, plan, given, state)
-    graph.output(after, "state_out", ["batch", n])
+    real = graph.real
     graph.output(decisions(graph, plan, graph.turned(phi, readout)), "prediction", ["batch", plan.n_outputs])
+    graph.output(after, "state_out", ["batch", n], real)
     assert plan.end is not None and plan.last is not None
     return {"evoke.end_state": json.dumps(plan.end.ravel().tolist()), "evoke.end_y": json.dumps(plan.last.tolist())}
 
@@ -111,9 +113,10 @@ def _sequences(graph: Graph, plan: Plan, readout: np.dtype[Any], stateful: bool)
         read = graph.reshape(graph.add("Transpose", phi, perm=[2, 0, 1, 3]), 0, 0, plan.n_networks * plan.n_cells)
     if "t" in parts:
         parts["t"] = graph.add("Add", parts["t"], graph.cast(graph.add("Unsqueeze", lengths, graph.whole([1]))))
-    if stateful:
-        graph.output(graph.add("Concat", *(parts[name] for name in names), axis=1), "state_out", ["batch", total])
+    real, after = graph.real, graph.add("Concat", *(parts[name] for name in names), axis=1) if stateful else None
     _answers(graph, plan, decisions(graph, plan, graph.turned(read, readout)))
+    if after is not None:
+        graph.output(after, "state_out", ["batch", total], real)
 
 
 def _state_sizes(plan: Plan) -> dict[str, int]:

@@ -75,6 +75,8 @@ class Plan:
     gate_bias : tuple of float
     n_features : int
         Columns of X, which of a forecaster are its external inputs.
+    names : list of str
+        Those of the columns; empty where they have none.
     machine : Machine
     lags : tuple of int
         Changes since so many steps before stand beside the columns of X.
@@ -108,6 +110,7 @@ class Plan:
     cell: str
     gate_bias: tuple[float, float, float]
     n_features: int
+    names: list[str]
     machine: Machine
     lags: tuple[int, ...] = ()
     inputs: Scale | None = None
@@ -228,7 +231,9 @@ def _of_network(fitted: SequenceModel | SeriesModel, name: str) -> dict[str, Any
     network = fitted.network
     return {
         "estimator": name, "genomes": network.genome.reshape(-1, *network.genome.shape[-2:]), "cell": network.cell,
-        "gate_bias": network.gate_bias, "n_features": fitted.features.n, "machine": Machine.of(fitted.readout),
+        "gate_bias": network.gate_bias, "n_features": fitted.features.n,
+        "names": [] if fitted.features.names is None else [str(column) for column in fitted.features.names],
+        "machine": Machine.of(fitted.readout),
     }  # fmt: skip
 
 
