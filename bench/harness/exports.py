@@ -220,6 +220,12 @@ class InC:
         """The number of the class."""
         return int(self._library.evoke_label(self._pointer(values)))
 
+    def probabilities(self, values: np.ndarray, n: int) -> np.ndarray:
+        """Those of n classes or outputs."""
+        found = np.empty(n, self._readout)
+        self._library.evoke_probabilities(self._pointer(np.ascontiguousarray(values)), self._pointer(found))
+        return found
+
     def read(self, z: np.ndarray) -> np.ndarray:
         """Values after each step of a sequence."""
         self.reset()

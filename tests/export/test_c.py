@@ -112,6 +112,24 @@ def test_the_self_test_takes_steps_of_the_user(tmp_path):
 
 
 @needs_gcc
+@pytest.mark.parametrize("n_classes", [2, 3, None])
+def test_probabilities(n_classes, tmp_path):
+    X = [np.random.default_rng(k).normal(size=(9, 2)) for k in range(12)]
+    labels = np.array([[[1, 0]], [[0, 1]], [[1, 1]]] * 4) if n_classes is None else [k % n_classes for k in range(12)]
+    model = EvokeClassifier(**SMALL, n_networks=3).fit(X, labels)
+    wanted = model.predict_proba(X)
+    assert wanted.shape == (12, n_classes or 2)
+    for dtype, tolerance in ("float64", 1e-12), ("mixed", 1e-5), ("float32", 1e-5):
+        exported = InC(model, tmp_path, dtype)
+        found = [exported.probabilities(exported.read(x)[-1], wanted.shape[1]) for x in X]
+        np.testing.assert_allclose(found, wanted, rtol=0, atol=tolerance)
+    far = [exported.probabilities(np.full(model.fitted_.n_outputs, value, np.float32), wanted.shape[1])
+           for value in (1e30, -1e30, np.nan)]  # fmt: skip
+    assert np.isfinite(far[:2]).all()
+    assert np.isnan(far[2]).all()
+
+
+@needs_gcc
 def test_it_reads_on_for_ever(tmp_path):
     X = [np.random.default_rng(k).normal(size=(n, 2)) for k, n in enumerate((9, 60, 12, 8))]
     model = EvokeClassifier(**SMALL, readout="landmarks", differences=(1, 5), n_landmarks=8)

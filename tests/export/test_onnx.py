@@ -101,6 +101,15 @@ def test_gates_that_are_nearly_closed_count_as_positive(tmp_path):
         np.testing.assert_allclose(found, model.predict(X), rtol=0, atol=tolerance)
 
 
+@pytest.mark.parametrize("n_classes", [2, 3, None])
+def test_probabilities(n_classes, tmp_path):
+    X = [np.random.default_rng(k).normal(size=(9, 2)) for k in range(12)]
+    labels = np.array([[[1, 0]], [[0, 1]], [[1, 1]]] * 4) if n_classes is None else [k % n_classes for k in range(12)]
+    model = EvokeClassifier(**SMALL, n_networks=3).fit(X, labels)
+    found = InOnnx(model, tmp_path).batch(X)["probabilities"]
+    np.testing.assert_allclose(found, model.predict_proba(X), rtol=0, atol=1e-12)
+
+
 @pytest.mark.parametrize("labels", [[True, False], [0.5, 1.5], [2**40, -1], ["a", "ß"]])
 def test_types_of_labels(labels, tmp_path):
     X = [np.random.default_rng(k).normal(size=(9, 2)) for k in range(8)]

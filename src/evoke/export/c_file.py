@@ -13,7 +13,7 @@ from evoke._validation.arrays import FloatArray
 from evoke._validation.errors import refusal
 from evoke._validation.parameters import check_choice
 from evoke._version import __version__
-from evoke.export.c_parts import EXP, HEAD, LOGISTIC_AND_TANH, POOL, ROOT, SELF_TEST, STEP
+from evoke.export.c_parts import EXP, HEAD, LOGISTIC_AND_TANH, POOL, PROBABILITIES, ROOT, SELF_TEST, STEP
 from evoke.export.examples import examples_of
 from evoke.export.plan import Machine, Plan, Scale, check_range, plan_of
 from evoke.persistence.atomic import replacing
@@ -137,9 +137,11 @@ class _Writer:
         values |= {
             "n": self._name, "N": self._name.upper(), "REAL": self._real, "VALUE": self._value,
             "PRECISION": self._real if self._real == self._value else f"{self._real} and the readout in {self._value}",
+            "EXP": "@n@_" if self._real == self._value else "@n@_value_",
             "FAR": _FAR[self._real], "VALUE_FAR": _FAR[self._value], "VERSION": __version__,
         }  # fmt: skip
-        text = re.sub(r"@([A-Za-z_]+)@", lambda found: values.get(found[1], found[0]), text)
+        for _ in range(2):  # one of the values has one in it
+            text = re.sub(r"@([A-Za-z_]+)@", lambda found: values.get(found[1], found[0]), text)
         return re.sub(r"@(\d+)(v?)@", lambda found: f"{found[1]}.0{_SUFFIX[self._type(found[2] == 'v')]}", text)
 
     def _type(self, of_readout: bool) -> str:
@@ -147,7 +149,8 @@ class _Writer:
 
     def _exp_of_readout(self) -> str:
         """One of its own, where the readout has a Gaussian kernel and another precision than the cells."""
-        if self._plan.machine.kernel != "rbf" or self._real == self._value:
+        needed = self._plan.machine.kernel == "rbf" or self._plan.slope is not None
+        if not needed or self._real == self._value:
             return ""
         text = EXP[self._value].replace("@n@_parts", "@n@_value_parts")
         return text.replace("@n@_exp_parts", "@n@_value_exp_parts")
@@ -203,6 +206,12 @@ class _Writer:
 /* The classes, and the number of the one that values speak for. */
 extern {self._label_type()}@n@_labels[@N@_N_CLASSES];
 int @n@_label(const @n@_value *values);
+"""
+        if self._plan.slope is not None:
+            what = "a yes of each output" if self._plan.multilabel else "the classes"
+            text += f"""
+/* Probabilities of {what} from values. */
+void @n@_probabilities(const @n@_value *values, @n@_value probabilities[{self._plan.n_probabilities}]);
 """
         if self._plan.feedback_scale is not None:
             text += """
@@ -339,7 +348,6 @@ void @n@_resume(@n@_state *state, @n@_real *last);
             values[o] += state->read[k] * coef[k][o];
 """
         if machine.kernel == "rbf":
-            exp = "@n@_" if self._real == self._value else "@n@_value_"
             term = """\
             const @n@_value difference = state->read[k] - vectors[j][k];
             sum += difference * difference;
@@ -348,10 +356,10 @@ void @n@_resume(@n@_state *state, @n@_real *last);
         sum *= {self._number(machine.gamma, self._value)};
         if (sum > @VALUE_FAR@)
             continue;
-        e = {exp}exp_parts(-sum);
+        e = @EXP@exp_parts(-sum);
         value = e.two_n * (@1v@ + e.rest);
 """
-            declared = f"        @n@_value sum = @0v@, value;\n        {exp}parts e;\n"
+            declared = "        @n@_value sum = @0v@, value;\n        @EXP@parts e;\n"
         else:
             term = "            sum += state->read[k] * vectors[j][k];\n"
             finish = f"""\
@@ -395,6 +403,13 @@ int @n@_label(const @n@_value *values)
 {{
 {"    return values[0] > @0v@;" + chr(10) if plan.n_outputs == 1 else several}}}
 """
+        if plan.slope is not None:
+            way = "several" if plan.multilabel else "two" if plan.n_outputs == 1 else "exclusive"
+            pieces = [PROBABILITIES["exp"], "" if way == "exclusive" else PROBABILITIES["yes"], f"""
+void @n@_probabilities(const @n@_value *values, @n@_value probabilities[{plan.n_probabilities}])
+{{{PROBABILITIES[way]}}}
+"""]  # fmt: skip
+            text += self._fill("".join(pieces), SLOPE=self._number(plan.slope, self._value))
         if plan.end is not None and plan.last is not None:
             text += f"""
 void @n@_resume(@n@_state *state, @n@_real *last)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["EXP", "HEAD", "LOGISTIC_AND_TANH", "POOL", "ROOT", "SELF_TEST", "STEP"]
+__all__ = ["EXP", "HEAD", "LOGISTIC_AND_TANH", "POOL", "PROBABILITIES", "ROOT", "SELF_TEST", "STEP"]
 
 HEAD = """\
 /* @WORDS@.
@@ -199,6 +199,45 @@ POOL = {
             state->change[n][h] = first              ? @0@
                                   : phi[h] > u[I + h] ? state->change[n][h] + (phi[h] - u[I + h])
                                                       : state->change[n][h] + (u[I + h] - phi[h]);
+""",
+}
+
+# Of the numbers of outputs; what is between the braces of the function.
+PROBABILITIES = {
+    "exclusive": """
+    @n@_value largest = values[0], sum = @0v@;
+    for (int k = 1; k < @N@_N_OUTPUTS; k++)
+        largest = values[k] > largest ? values[k] : largest;
+    for (int k = 0; k < @N@_N_OUTPUTS; k++)
+        sum += probabilities[k] = @n@_exp(@SLOPE@ * (values[k] - largest));
+    for (int k = 0; k < @N@_N_OUTPUTS; k++)
+        probabilities[k] /= sum;
+""",
+    "two": """
+    probabilities[0] = @n@_yes(-values[0]);
+    probabilities[1] = @n@_yes(values[0]);
+""",
+    "several": """
+    for (int k = 0; k < @N@_N_OUTPUTS; k++)
+        probabilities[k] = @n@_yes(values[k]);
+""",
+    # exp of what is not above zero, and the logistic function
+    "exp": """
+static @n@_value @n@_exp(@n@_value x)
+{
+    @EXP@parts e;
+    if (!(x >= -@VALUE_FAR@))
+        return x == x ? @0v@ : x;
+    e = @EXP@exp_parts(x);
+    return e.two_n * (@1v@ + e.rest);
+}
+""",
+    "yes": """
+static @n@_value @n@_yes(@n@_value value)
+{
+    const @n@_value small = @n@_exp(@SLOPE@ * (value < @0v@ ? value : -value));
+    return (value < @0v@ ? small : @1v@) / (@1v@ + small);
+}
 """,
 }
 

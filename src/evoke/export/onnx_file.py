@@ -22,10 +22,10 @@ def to_onnx(model, path, *, dtype="float64", stateful=False):
     """Write a fitted model to an ONNX file. It takes the package ``onnx``, ``pip install '.[export]'`` in a checkout.
 
     Inputs of a classifier or a regressor are `X` (batch, steps, features) and `lengths` (batch,), the number of steps
-    of each sequence: what follows after them has no part in anything. Outputs are `label` and `decision_function`, or
-    `prediction`; one for each step, or for each sequence where the model was trained so. With `stateful` there are also
-    `state` (batch, n) and `state_out`: the first piece of a sequence is read with zeros, each other one with what the
-    piece before has left.
+    of each sequence: what follows after them has no part in anything. Outputs are `label`, `decision_function` and,
+    where the model has them, `probabilities`; or `prediction`. They are for each step, or for each sequence where the
+    model was trained so. With `stateful` there are also `state` (batch, n) and `state_out`: the first piece of a
+    sequence is read with zeros, each other one with what the piece before has left.
 
     A forecaster reads one step of its feedback loop: `y` (batch, n_outputs), the values of the step before, and `x`
     (batch, n_features) if it has external inputs, and always `state`. `prediction` is the next `y`. State and values at
@@ -151,3 +151,16 @@ def _answers(graph: Graph, plan: Plan, values: str) -> None:
         which = yes if plan.flat else graph.add("ArgMax", whole, axis=-1, keepdims=0)
         graph.output(graph.add("Gather", table, which), "label", shape, kind)
     graph.output(values, "decision_function", own)
+    if plan.slope is not None:
+        graph.output(_probabilities(graph, plan, whole), "probabilities", [*shape, plan.n_probabilities])
+
+
+def _probabilities(graph: Graph, plan: Plan, values: str) -> str:
+    """Those of the classes, or of a yes of each output, from decision values (..., n_outputs)."""
+    assert plan.slope is not None
+    values = graph.add("Mul", values, graph.constant(plan.slope))
+    if plan.multilabel:
+        return graph.add("Sigmoid", values)
+    if plan.n_outputs == 1:
+        values = graph.add("Concat", graph.add("Mul", values, graph.constant(0.0)), values, axis=-1)
+    return graph.add("Softmax", values, axis=-1)

@@ -96,6 +96,8 @@ class Plan:
         Classes, of which an answer is one.
     multilabel : bool
         Whether an answer is a yes or no of every output.
+    slope : float, optional
+        That by which decisions become probabilities.
     flat : bool
         Whether answers are numbers and not rows of them.
     feedback_scale : float, optional
@@ -122,6 +124,7 @@ class Plan:
     per_sequence: bool = False
     labels: NDArray[Any] | None = None
     multilabel: bool = False
+    slope: float | None = None
     flat: bool = False
     feedback_scale: float | None = None
     end: FloatArray | None = None
@@ -143,6 +146,11 @@ class Plan:
     @property
     def n_outputs(self) -> int:
         return len(self.machine.intercept)
+
+    @property
+    def n_probabilities(self) -> int:
+        """Those of the classes, or of a yes of each output."""
+        return 2 if self.n_outputs == 1 and not self.multilabel else self.n_outputs
 
     @property
     def n_given(self) -> int:
@@ -257,7 +265,7 @@ def _of_sequences(fitted: SequenceModel, name: str) -> Plan:
         parts["read"] = Scale(scaling.mean, scaling.inverse, scaling.limit)
     if isinstance(fitted, ClassifierModel):
         one = fitted.n_outputs == 1 and not fitted.multilabel
-        parts |= {"labels": fitted.classes, "multilabel": fitted.multilabel, "flat": one}
+        parts |= {"labels": fitted.classes, "multilabel": fitted.multilabel, "flat": one, "slope": fitted.slope}
     elif isinstance(fitted, RegressorModel):
         parts["flat"] = fitted.flat
     else:
