@@ -40,6 +40,7 @@ def announced(program):
 
 @pytest.mark.parametrize("path", [example(path) for path in EXAMPLES])
 @pytest.mark.filterwarnings("ignore:::aeon", "ignore:::numba")
+@pytest.mark.timeout(600)  # a busy machine takes long for the tutorial
 def test_examples_run_in_their_order(path, capsys, monkeypatch, tmp_path):
     text = path.read_text(encoding="utf-8")
     for package in ("aeon", "pandas", "matplotlib", "onnxruntime"):
