@@ -4,6 +4,7 @@ DEMO := .venv
 DEV := .venv-dev
 TEST := .venv-test
 REALDATA := .venv-realdata
+LOWEST := .venv-lowest
 SANITIZE ?= address,undefined
 WERROR ?= $(if $(CI),true,false)
 PIP := -m pip install -qq
@@ -11,7 +12,7 @@ IN_TEST := PATH="$(CURDIR)/$(TEST)/bin:$$PATH"
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 .NOTPARALLEL:
-.PHONY: help demo test lint format ctest instructions wheel realdata pytest slow coverage docs installed portability analyze bench dev clean check-tools
+.PHONY: help demo test lint format ctest instructions wheel realdata pytest slow coverage docs installed portability pythons lowest release analyze bench dev clean check-tools
 
 help: ## list these targets
 	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' Makefile | expand -t 10
@@ -66,6 +67,15 @@ installed: $(TEST)/ready
 portability: $(TEST)/ready ## the C core on ARM64 under qemu and on Windows under wine, where these are installed
 	$(IN_TEST) sh tools/portability.sh
 
+pythons: wheel ## a first use of the wheel under several Pythons (PYTHONS="python3.11 python3.12 ..."), with equal bits
+	sh tools/pythons.sh $(or $(PYTHONS),$(PYTHON))
+
+lowest: wheel ## the Python tests with the lowest versions that pyproject.toml admits, in .venv-lowest
+	sh tools/lowest.sh $(PYTHON) $(LOWEST)
+
+release: $(TEST)/ready ## sdist, wheels, checks, checksums, SBOM and notes, in dist/, of a commit with its tag (DRAFT=1: without)
+	$(IN_TEST) sh tools/release.sh
+
 # gcc 12 takes lanes of a pack that loops set for not set. What is used before it is set shows in the C tests, whose memory
 # is NaN at the beginning.
 analyze: ## the static analyser of gcc over the C core
@@ -83,7 +93,7 @@ dev: check-tools ## editable install with every tool into .venv-dev; it rebuilds
 
 clean: ## remove everything the other targets made
 	rm -rf docs/api/generated docs/examples docs/sg_execution_times.rst .coverage*
-	rm -rf build dist $(DEMO) $(DEV) $(TEST) $(REALDATA) .hypothesis .mypy_cache .pytest_cache .ruff_cache
+	rm -rf build dist $(DEMO) $(DEV) $(TEST) $(REALDATA) $(LOWEST) .hypothesis .mypy_cache .pytest_cache .ruff_cache
 
 check-tools:
 	@$(PYTHON) -c 'import sys; sys.exit(None if sys.version_info >= (3, 10) else \
