@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,6 +13,7 @@ from numpy.typing import NDArray
 from evoke._core.kernel import Kernel
 from evoke._core.lstm import Network
 from evoke._validation.arrays import FloatArray
+from evoke._validation.computed import computed_once
 from evoke.evolution.evolved import Evolved
 from evoke.readouts import LandmarkReadout, LeaveOneOut, Readout, with_parameters
 from evoke.sequences.containers import Sequences
@@ -151,7 +151,7 @@ class Problem:
             return self.readout
         return with_parameters(self.readout, **{k: float(v) for k, v in self.evolved.values(genome).items()})
 
-    @cached_property
+    @computed_once
     def digest(self) -> str:
         """SHA-256 of the whole: two problems with the same digest give a genome the same errors."""
         return digest_of("Problem", self._by_name())
@@ -196,7 +196,7 @@ class SplitProblem:
     def evolved(self) -> Evolved | None:
         return self.parts[0].evolved
 
-    @cached_property
+    @computed_once
     def digest(self) -> str:
         """SHA-256 of the whole: two problems with the same digest give a genome the same errors."""
         return digest_of("SplitProblem", {str(k): part.digest for k, part in enumerate(self.parts)})
@@ -253,7 +253,7 @@ class PooledProblem:
         """The same in the precision in which networks are judged."""
         return in_precision(self.dtype, self.networks(genomes))
 
-    @cached_property
+    @computed_once
     def digest(self) -> str:
         """SHA-256 of the whole: two problems with the same digest give a genome the same errors."""
         parts = {
@@ -308,7 +308,7 @@ class StepsProblem:
         """The same in the precision in which networks are judged."""
         return in_precision(self.dtype, self.networks(genomes))
 
-    @cached_property
+    @computed_once
     def digest(self) -> str:
         """SHA-256 of the whole: two problems with the same digest give a genome the same errors."""
         parts = {

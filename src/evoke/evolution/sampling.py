@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 from numpy.random import PCG64, Generator, SeedSequence
@@ -11,6 +10,7 @@ from numpy.typing import NDArray
 
 from evoke._core.lstm import Network
 from evoke._validation.arrays import FloatArray
+from evoke._validation.computed import computed_once
 from evoke.evolution.problem import AnyProblem, InBlocks, Objective, Points, Problem, digest_of, of_precision
 from evoke.readouts import LandmarkReadout
 from evoke.sequences.containers import Sequences
@@ -79,7 +79,7 @@ class SampledProblem:
         """One network, or a population, of these genomes."""
         return Network(np.ascontiguousarray(genomes), self.cell, self.gate_bias)
 
-    @cached_property
+    @computed_once
     def digest(self) -> str:
         """SHA-256 of the whole: two problems with the same digest give a genome the same errors."""
         inputs = (part for _, part in self.preparation.blocks(self.X, _ROWS))
@@ -148,7 +148,7 @@ class SampledProblem:
         lead = np.where(whole, begin, np.maximum(begin, first - LEAD * length))
         return lead, first, np.minimum(first + length, np.minimum(last, np.append(first[1:], last[-1])))
 
-    @cached_property
+    @computed_once
     def counted(self) -> NDArray[np.int64]:
         """The rows that count."""
         return np.flatnonzero(self.weights > 0)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import islice
 from typing import Any
 
@@ -16,6 +15,7 @@ from evoke._core import landmarks
 from evoke._core.kernel import Kernel, decide, gram
 from evoke._core.landmarks import Solved, Sums
 from evoke._validation.arrays import FloatArray
+from evoke._validation.computed import computed_once
 
 __all__ = [
     "CANDIDATES", "MOST_LANDMARKS", "MOST_SUMS", "Block", "Machine", "add_up", "at_random", "mean_distance", "slots",
@@ -68,7 +68,7 @@ class Machine:
         rows = candidates[np.sort(chosen)] if len(chosen) > 0 else candidates[:1]  # none where all values are 0
         return cls(kernel, np.ascontiguousarray(x[rows]))
 
-    @cached_property
+    @computed_once
     def gram(self) -> FloatArray:
         return gram(self.places, self.kernel)
 
