@@ -176,8 +176,8 @@ class Engine(ABC):
         Parameters
         ----------
         fitness : array-like of shape (n_networks,)
-            To be minimised. NaN counts as infinity, and infinity ranks last. While no network had a fitness below
-            infinity there is nothing to burst around, so selection continues.
+            To be minimised. NaN and -infinity count as infinity, and infinity ranks last. While no network had a finite
+            fitness there is nothing to burst around, so selection continues.
         n_evaluated : int, optional
             Networks that count in `n_evaluations`, where time was too short for all of them; by default all.
 
@@ -193,7 +193,7 @@ class Engine(ABC):
         fitness = to_real(fitness, "fitness")
         check_shape(fitness, "fitness", (self.n_networks,))
         fitness = to_float(fitness, "fitness").copy()
-        fitness[np.isnan(fitness)] = np.inf
+        fitness[~np.isfinite(fitness)] = np.inf  # nothing would ever be better than -inf, of a log of 0 for instance
         if n_evaluated is not None:
             self._n_left_out += self.n_networks - check_integer("n_evaluated", n_evaluated, 0, self.n_networks)
 
@@ -209,7 +209,7 @@ class Engine(ABC):
         Parameters
         ----------
         fitness : float, or array_like of shape (len(hall),) where several are kept
-            NaN and infinity: a network is forgotten, and there is no best one until `tell` finds one.
+            What is not finite: a network is forgotten, and there is no best one until `tell` finds one.
 
         Raises
         ------
@@ -225,7 +225,7 @@ class Engine(ABC):
         else:
             fitness = to_float(to_real(fitness, "fitness"), "fitness")
             check_shape(fitness, "fitness", (len(self._hall),))
-        self._hall.judge_anew(fitness)
+        self._hall.judge_anew(np.where(np.isfinite(fitness), fitness, np.inf))
 
     def state_dict(self):
         """Everything that is needed to continue, bit for bit, also between `ask` and `tell`.

@@ -189,7 +189,7 @@ class ESP(Engine):
         network : ndarray of shape (n_subpopulations, length), or list of ndarray (length_i,)
             As `best` of an object with the same `lengths`.
         fitness : float
-            Its fitness.
+            Its fitness; where it is not finite, the network is not the best one.
 
         Raises
         ------
@@ -200,6 +200,7 @@ class ESP(Engine):
             raise ValueError("take_in was called, but not between tell and ask")
         for chromosomes, chromosome, last in zip(self.subpopulations, network, self._last, strict=True):
             chromosomes[last] = chromosome
+        fitness = fitness if np.isfinite(fitness) else np.inf
         self._hall.enter(np.array([fitness]), self._last[:, None], self.subpopulations)
 
     def _told(self):

@@ -207,9 +207,22 @@ def test_overflowing_and_opposite_infinite_fitness_is_survived(credit):
     fitness[used == 1] = 0.0
     before = snapshot(esp)[0]
     esp.tell(fitness)
-    assert esp.best_fitness == -np.inf
-    assert np.array_equal(esp.subpopulations[0][0], before[0]) == (credit == "best")
+    assert esp.best_fitness == 0.0
+    assert not np.array_equal(esp.subpopulations[0][0], before[0])  # the worst of all is replaced
     np.testing.assert_array_equal(esp.subpopulations[0][1], before[1])
+
+
+def test_minus_infinity_is_no_fitness_that_stays_the_best_for_ever():
+    esp = ESP([2], subpopulation_size=4, n_trials=2, random_state=0)
+    genomes, fitness = esp.ask(), np.arange(8.0)
+    fitness[0] = -np.inf
+    esp.tell(fitness)
+    np.testing.assert_array_equal(esp.best, genomes[1])
+    assert esp.best_fitness == 1.0
+    esp.take_in(genomes[0], -np.inf)
+    assert esp.best_fitness == 1.0
+    esp.judge_best_anew(-np.inf)
+    assert esp.best is None and esp.best_fitness == np.inf
 
 
 # ---- the best network and bursts
