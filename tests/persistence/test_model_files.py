@@ -541,3 +541,44 @@ def test_arrays_come_back(array, path):
     assert header == {"format": 1, "evoke": evoke.__version__, "a": [1, None, "x"]}
     assert (arrays["a"].dtype, arrays["a"].shape) == (array.dtype, array.shape)
     np.testing.assert_array_equal(arrays["a"], array)
+
+
+@pytest.mark.parametrize("kind", [io.BytesIO, open])
+def test_open_files_are_written_and_read(tmp_path, kind):
+    machine = LSSVR().fit([[0.0], [1.0], [3.0]], [0.0, 1.0, 2.0])
+    with io.BytesIO() if kind is io.BytesIO else open(tmp_path / "a.evk", "w+b") as file:
+        file.write(b"before")
+        machine.save(file)
+        file.seek(6)
+        np.testing.assert_array_equal(evoke.load(file).dual_coef_, machine.dual_coef_)
+        assert not file.closed
+    machine.save(tmp_path / "b.evk")
+    with open(tmp_path / "b.evk", "rb", buffering=0) as file:
+        np.testing.assert_array_equal(evoke.load(file).dual_coef_, machine.dual_coef_)
+
+
+def test_open_files_that_are_of_text_or_of_another_kind_are_refused(tmp_path):
+    machine = LSSVR().fit([[0.0], [1.0], [3.0]], [0.0, 1.0, 2.0])
+    with open(tmp_path / "a.txt", "w+") as file:
+        for call in (machine.save, evoke.load):
+            with pytest.raises(ParameterError, match="path must be a path or a file that is open in binary mode"):
+                call(file)
+    with pytest.raises(ModelFileError, match=r"'<BytesIO>' is no model file .* it is cut, corrupt or of another kind"):
+        evoke.load(io.BytesIO(b"no model"))
+
+
+def test_the_home_folder_is_meant_by_a_tilde(tmp_path, monkeypatch):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("USERPROFILE", str(tmp_path))
+    machine = LSSVR().fit([[0.0], [1.0], [3.0]], [0.0, 1.0, 2.0])
+    machine.save("~/a.evk")
+    assert (tmp_path / "a.evk").exists()
+    np.testing.assert_array_equal(evoke.load("~/a.evk").dual_coef_, machine.dual_coef_)
+
+
+@pytest.mark.parametrize("path", [b"x" * 3_000_000, "x" * 3_000_000, ["x"] * 1_000_000], ids=["bytes", "text", "list"])
+def test_messages_do_not_repeat_more_than_a_line_of_a_value(path):
+    for call in (evoke.load, LSSVR().fit([[0.0], [1.0], [3.0]], [0.0, 1.0, 2.0]).save):
+        with pytest.raises(ParameterError, match="path must be a path") as caught:
+            call(path)
+        assert len(str(caught.value)) < 120

@@ -23,6 +23,8 @@ MOST = {
     "n_cells": 10**6, "subpopulation_size": 10**6, "population_size": 10**6, "n_trials": 10**6, "n_generations": 10**9,
 }  # fmt: skip
 MOST_SCALE = {"weight_range": 1e100, "mutation_scale": 1e100, "burst_scale": 1e100, "step_size": 1e100}
+# Characters that Windows allows at most, and other systems.
+MOST_PATH = 32767 if os.name == "nt" else 4096
 # What a C int holds.
 INT32_MAX = 2**31 - 1
 
@@ -257,6 +259,8 @@ def check_path(path: Any) -> None:
         raise refusal("path", "be a path", path)
     if "\0" in name:
         raise refusal("path", "be a path without NUL characters", path)
+    if len(name) > MOST_PATH:  # the error of the system would repeat it
+        raise refusal("path", f"be a path of at most {MOST_PATH} characters", path)
 
 
 # ---------------------------------------------------------------------- containers

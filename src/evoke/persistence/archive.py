@@ -40,14 +40,14 @@ _NPY = re.compile(
 )
 
 
-def write_archive(path: str | os.PathLike[str], header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> None:
+def write_archive(path: Any, header: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> None:
     """Write a file that `numpy.load` reads too; a crash leaves the old file or the new one.
 
     Equal contents give equal bytes. Entries are stored as they are, not compressed.
 
     Parameters
     ----------
-    path : str or PathLike
+    path : str, PathLike or file that is open in binary mode
     header : dict
         What JSON can hold, without NaN and infinity. The format and the version of evoke are added to it.
     arrays : dict of str to ndarray
@@ -60,7 +60,10 @@ def write_archive(path: str | os.PathLike[str], header: dict[str, Any], arrays: 
     OSError
         The file cannot be written.
     """
-    check_path(path)
+    file_given = hasattr(path, "write")
+    if not file_given:
+        check_path(path)
+        path = os.path.expanduser(path)
     text = json.dumps({"format": FORMAT, "evoke": __version__, **header}, allow_nan=False).encode()
     if len(text) > _MOST_HEADER:
         raise ValueError(f"the header has {len(text)} bytes, at most {_MOST_HEADER} are allowed")
@@ -70,14 +73,33 @@ def write_archive(path: str | os.PathLike[str], header: dict[str, Any], arrays: 
             raise ValueError(f"{name} has dtype {array.dtype}, which the file cannot hold")
     if sum(array.nbytes for array in arrays.values()) > _MOST_BYTES - 2 * _MOST_HEADER:
         raise ValueError(f"the arrays are too large for one file, which may have {_MOST_BYTES} bytes")
-    with replacing(path) as file, zipfile.ZipFile(file, "w") as archive:
+    if file_given:  # all at once, so that nothing of it is there after an error; it need not be seekable
+        whole = io.BytesIO()
+        _write_zip(whole, text, arrays)
+        _write_to(path, whole.getbuffer())
+    else:
+        with replacing(path) as file:
+            _write_zip(file, text, arrays)
+
+
+def _write_zip(file: Any, text: bytes, arrays: dict[str, NDArray[Any]]) -> None:
+    with zipfile.ZipFile(file, "w") as archive:
         archive.writestr(zipfile.ZipInfo(_HEADER), text)  # a ZipInfo has no time of its own
         for name, array in arrays.items():
             with archive.open(zipfile.ZipInfo(f"{name}.npy"), "w", force_zip64=True) as member:
                 np.lib.format.write_array(member, array, version=(1, 0), allow_pickle=False)
 
 
-def read_archive(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+def _write_to(file: Any, content: memoryview) -> None:
+    """Write to an open file; one without a buffer may take less than it is given."""
+    if isinstance(file, io.TextIOBase):
+        raise refusal("path", "be a path or a file that is open in binary mode", file)
+    while len(content) > 0:
+        n = file.write(content)
+        content = content[len(content) if n is None else n :]
+
+
+def read_archive(path: Any) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
     """Read what `write_archive` has written; nothing in the file is executed.
 
     It takes no more than three times the memory of the file, and half a GiB for its header: all sizes that the file
@@ -95,13 +117,26 @@ def read_archive(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str
     OSError
         There is no such file, or it cannot be read.
     """
+    if hasattr(path, "read"):
+        content = path.read(_MOST_BYTES + 1)
+        if not isinstance(content, bytes):
+            raise refusal("path", "be a path or a file that is open in binary mode", path)
+        name = getattr(path, "name", None)
+        return _unpacked(name if isinstance(name, (str, os.PathLike)) else f"<{type(path).__name__}>", content)
     check_path(path)
+    path = os.path.expanduser(path)
     _check_status(path, os.stat(path))  # a device or a pipe is not even opened
     with open(path, "rb", opener=_open_at_once) as file:
         status = os.fstat(file.fileno())  # of this file: another may have taken its name
         _check_status(path, status)
         content = file.read(status.st_size)
+    return _unpacked(path, content)
+
+
+def _unpacked(path: str | os.PathLike[str], content: bytes) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
     with refusing(path):
+        if len(content) > _MOST_BYTES:
+            raise ValueError(f"too large: at most {_MOST_BYTES} bytes are allowed")
         header, arrays = _unpack(content)
         _check_format(header)
     return header, arrays
@@ -121,7 +156,7 @@ def _open_at_once(path: str, flags: int) -> int:
 
 
 @contextlib.contextmanager
-def refusing(path: str | os.PathLike[str]) -> Iterator[None]:
+def refusing(path: Any) -> Iterator[None]:
     """Whatever goes wrong in here is the fault of the file, except that there is too little memory."""
     try:
         yield
@@ -129,7 +164,8 @@ def refusing(path: str | os.PathLike[str]) -> Iterator[None]:
         raise
     except Exception as error:  # parsers of foreign bytes trip in many ways
         reason = str(error) if isinstance(error, ValueError) else f"{type(error).__name__}: {error}"
-        raise ModelFileError(f"{os.fspath(path)!r} is no model file that can be used: {reason}") from error
+        name = os.fspath(path) if isinstance(path, (str, os.PathLike)) else f"<{type(path).__name__}>"
+        raise ModelFileError(f"{name!r} is no model file that can be used: {reason}") from error
 
 
 def _unpack(content: bytes) -> tuple[Any, dict[str, NDArray[Any]]]:

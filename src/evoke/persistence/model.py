@@ -44,8 +44,9 @@ class Persistent(BaseEstimator):
 
         Parameters
         ----------
-        path : str or PathLike
-            Taken as it is: no suffix is added.
+        path : str, PathLike or file open for writing in binary mode
+            Taken as it is, except that ``~`` is expanded: no suffix is added. What an open file holds before its
+            position stays, and it is not closed.
 
         Raises
         ------
@@ -122,8 +123,8 @@ def load(path):
 
     Parameters
     ----------
-    path : str or PathLike
-        Where the file is.
+    path : str, PathLike or file open for reading in binary mode
+        Where the file is. An open file is read from its position to its end.
 
     Returns
     -------
@@ -151,7 +152,7 @@ def load(path):
     EvokeClassifier(n_generations=2, random_state=0)
     """
     header, arrays = read_archive(path)
-    with refusing(path):
+    with refusing(getattr(path, "name", path)):
         return _make(header, arrays)
 
 
