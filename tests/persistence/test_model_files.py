@@ -18,7 +18,7 @@ import pytest
 import evoke
 from evoke import EvokeClassifier, EvokeForecaster, ModelFileError, tasks
 from evoke.callbacks import HistoryLog
-from evoke.exceptions import ParameterError
+from evoke.exceptions import NotWrittenWarning, ParameterError
 from evoke.persistence import atomic
 from evoke.persistence.archive import read_archive, write_archive
 from evoke.persistence.atomic import replacing
@@ -127,7 +127,7 @@ def test_other_archives(path):
     with pytest.raises(ModelFileError, match=r"without header\.json, not written by evoke"):
         evoke.load(path.with_suffix(".npz"))
     write_archive(path, {}, {"a": np.arange(3)})
-    with pytest.raises(ModelFileError, match="no estimator None"):
+    with pytest.raises(ModelFileError, match="class in the header must be a str, got None"):
         evoke.load(path)
 
 
@@ -248,8 +248,9 @@ def header_of(**parts):
     ('{"format": 1, "a": ' + "9" * 5000 + "}", r"\(4300"),
     ({"format": True}, "no format"), ({"format": 0}, "no format"),
     ({"format": 10**30, "evoke": "7"}, "newer than 1: update evoke"), (header_of(), "n_features_in_"),
-    (header_of(**{"class": "os.system"}), "no estimator 'os.system'"), (header_of(**{"class": []}), "TypeError"),
-    (header_of(parameters=None), "AttributeError"), (header_of(parameters={"callbacks": []}), "unknown 'callbacks'"),
+    (header_of(**{"class": "os.system"}), "no estimator 'os.system'"),
+    (header_of(**{"class": []}), r"class in the .* be a str"),
+    (header_of(parameters=None), "must be a dict"), (header_of(parameters={"callbacks": []}), "unknown 'callbacks'"),
     (header_of(parameters={"colour": "rbf"}), "unknown 'colour'"), (header_of(fitted={"fit": 1}), "unknown 'fit'"),
     (header_of(fitted={"__class__": 1}), "unknown '__class__'"), (header_of(fitted={"_kernel": {"array": "a"}}), "'a'"),
 ])  # fmt: skip
@@ -467,7 +468,7 @@ def test_a_full_disk_is_told_with_the_name_of_the_file(path):
         MODELS["classifier"].save(path)
     log = path.with_name("log.csv")
     rows = EvokeClassifier(**TINY, callbacks=[HistoryLog(log)])
-    with files_of_at_most(100), pytest.raises(OSError, match=re.escape(f"{os.strerror(errno.EFBIG)}: '{log}'")):
+    with files_of_at_most(100), pytest.warns(NotWrittenWarning, match=re.escape(f"'{log}' could not be written: ")):
         rows.fit(X, [x[:, 0] > 0 for x in X])
     assert os.listdir(path.parent) == [log.name]
 
