@@ -4,7 +4,7 @@ from importlib import metadata
 
 project = "evoke"
 author = copyright = "The evoke developers"
-version = release = metadata.version("evoke")
+version = release = metadata.version("evoke-learn")
 
 extensions = [
     "myst_parser", "numpydoc", "sphinx.ext.autodoc", "sphinx.ext.autosummary", "sphinx.ext.mathjax",

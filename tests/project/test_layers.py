@@ -127,7 +127,7 @@ PUBLIC = {
     "evoke.esp": ["ESP"],
     "evoke.estimators": ["EvokeClassifier", "EvokeForecaster", "EvokeRegressor"],
     "evoke.evolution": ["Callback", "Run"],
-    "evoke.exceptions": ["ModelFileError", "SolverWarning", "WorkerLostError"],
+    "evoke.exceptions": ["ModelFileError", "NotWrittenWarning", "SolverWarning", "WorkerLostError"],
     "evoke.export": ["c_source", "to_c", "to_onnx"],
     "evoke.inspection": ["permutation_importance"],
     "evoke.lstm": ["forward"],
