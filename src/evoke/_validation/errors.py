@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import re
 import reprlib
+import sys
 from typing import Any
-
-import numpy as np
 
 __all__ = ["ParameterError", "in_one_line", "printable", "refusal", "shown"]
 
@@ -31,7 +30,8 @@ ParameterError.__module__ = "evoke.exceptions"
 
 def shown(value: Any) -> str:
     """The value as a message shows it: on one line, of about 50 characters, a scalar of NumPy as the number it is."""
-    if isinstance(value, np.generic) and value.dtype.kind in "biufcSU":
+    numpy = sys.modules.get("numpy")  # not imported here: the help of the command line needs this module, and no arrays
+    if numpy is not None and isinstance(value, numpy.generic) and value.dtype.kind in "biufcSU":
         value = value.item()
     if isinstance(value, int) and value.bit_length() > 2000:  # thousands of digits have no repr
         return f"an integer of {value.bit_length()} bits"

@@ -83,7 +83,11 @@ def print_text(text: str, *, data: bool = False) -> None:
     """Write to stdout; `data` are for other programs: the bytes of a file, unless stdout is a terminal."""
     with _stdout_errors():
         # color: click would take what looks like one out of data
-        click.echo(text.encode() if data and not sys.stdout.isatty() else printable(text), nl=False, color=True)
+        as_it_is = data and not sys.stdout.isatty()
+        if as_it_is and hasattr(sys.stdout, "buffer"):  # a program that runs this one may have put something else there
+            click.echo(text.encode(), nl=False)
+        else:
+            click.echo(text if as_it_is else printable(text), nl=False, color=True)
 
 
 def print_note(text: str) -> None:
