@@ -22,6 +22,18 @@ NAMES = ["SIGTERM", "SIGHUP", "SIGQUIT", "SIGXCPU", "SIGUSR1", "SIGUSR2", "SIGAL
          "SIGIO"]  # fmt: skip
 
 
+@pytest.fixture(autouse=True)
+def nothing_ignored():
+    """What `nohup` or a shell's background has ignored would be ignored in the processes that are started here too."""
+    ignored = [getattr(signal, name) for name in NAMES if hasattr(signal, name)]
+    ignored = [number for number in ignored if signal.getsignal(number) is signal.SIG_IGN]
+    for number in ignored:
+        signal.signal(number, signal.SIG_DFL)
+    yield
+    for number in ignored:
+        signal.signal(number, signal.SIG_IGN)
+
+
 @pytest.fixture
 def endless(tmp_path):
     """Arguments of a fit that never ends by itself."""
