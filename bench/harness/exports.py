@@ -255,7 +255,7 @@ class InOnnx:
     def batch(self, Z: Sequence[np.ndarray], state: np.ndarray | None = None) -> dict[str, np.ndarray]:
         """All outputs for sequences of any lengths at once; what stands after their ends is no number."""
         lengths = np.array([len(z) for z in Z], dtype=np.int64)
-        X = np.full((len(Z), max(1, lengths.max()), Z[0].shape[1]), 1e3, self._dtype)
+        X = np.full((len(Z), max(1, lengths.max()), Z[0].shape[1]), np.nan, self._dtype)
         for row, z in zip(X, Z, strict=True):
             row[: len(z)] = z
         given = {"X": X, "lengths": lengths} | ({} if state is None else {"state": state})
