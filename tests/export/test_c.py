@@ -143,10 +143,10 @@ def test_it_reads_on_for_ever(tmp_path):
 @needs_gcc
 def test_names_of_columns_end_no_comment(tmp_path):
     pandas = pytest.importorskip("pandas")
-    X, names = np.random.default_rng(0).normal(size=(12, 3)), ["a */ int b;", "c??/", "d\n\\"]
+    X, names = np.random.default_rng(0).normal(size=(12, 5)), ["a */ int b;", "c??/", "d\n\\", "e/*f*/", "@MORE_STATE@"]
     model = EvokeClassifier(**SMALL).fit(pandas.DataFrame(X, columns=names), X[:, 0] > 0)
     exported = InC(model, tmp_path)
-    assert " * x: a  / int b;, c ?/, d  .\n" in exported.source.read_text()
+    assert " * x: a  / int b;, c ?/, d  , e *f /,  MORE_STATE .\n" in exported.source.read_text()
     np.testing.assert_allclose(exported.read(X), said(model, [X])[0], rtol=0, atol=1e-10)
 
 
@@ -176,6 +176,51 @@ def test_a_forecaster_goes_on_where_the_series_ended(tmp_path):
     for _ in range(20):
         found.append(exported.step(found[-1]))
     np.testing.assert_allclose(np.ravel(found[1:]), np.ravel(model.generate(20)), rtol=0, atol=1e-10)
+
+
+NUMBERS = """
+#include "model.c"
+int main(void)
+{
+    static evoke_state state;
+    static const evoke_real x[EVOKE_N_INPUTS] = {0.0 / 0.0};
+    evoke_value values[EVOKE_N_OUTPUTS];
+    evoke_reset(&state);
+    evoke_step(&state, x, values);
+    for (int o = 0; o < EVOKE_N_OUTPUTS; o++)
+        if (values[o] == values[o])
+            return 1;
+    return 0;
+}
+"""
+
+
+@needs_gcc
+@pytest.mark.parametrize("dtype", ["float64", "float32", "mixed"])
+@pytest.mark.parametrize("kernel", ["rbf", "poly", "linear"])
+def test_what_is_no_number_is_never_made_a_whole_one(kernel, dtype, tmp_path):
+    to_c(EvokeClassifier(**SMALL, kernel=kernel).fit(*tasks.anbncn(3)), tmp_path / "model.c", dtype=dtype)
+    (tmp_path / "main.c").write_text(NUMBERS)
+    # which some processors trap, and C does not define
+    subprocess.run(["gcc", "-std=c99", *SANITIZERS, "main.c", "-o", "main"], cwd=tmp_path, check=True)
+    assert subprocess.run([tmp_path / "main"], check=False).returncode == 0
+
+
+@needs_gcc
+@pytest.mark.parametrize(
+    "labels, written",
+    [
+        (np.array([-(2**63), 5]), "{(-INT64_C(9223372036854775807) - 1), INT64_C(5)}"),
+        (np.array([2**64 - 1, 2**63], np.uint64), "{UINT64_C(9223372036854775808), UINT64_C(18446744073709551615)}"),
+        (np.array([0.5, 1.5], np.longdouble), "{0.5, 1.5}"),
+        (np.array([True, False]), "{0, 1}"),
+        (np.array(['??=/*\\\n"*/', "@n@"]), r'{"\077\077=/*\134\012\042*/", "\100n\100"}'),
+    ],
+)
+def test_labels_are_constants(labels, written, tmp_path):
+    X = [np.random.default_rng(k).normal(size=(9, 2)) for k in range(8)]
+    exported = InC(EvokeClassifier(**SMALL, n_networks=2).fit(X, np.tile(labels, 4)), tmp_path)
+    assert f"evoke_labels[EVOKE_N_CLASSES] = {written};" in exported.source.read_text()
 
 
 @needs_gcc

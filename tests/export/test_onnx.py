@@ -110,11 +110,15 @@ def test_probabilities(n_classes, tmp_path):
     np.testing.assert_allclose(found, model.predict_proba(X), rtol=0, atol=1e-12)
 
 
-@pytest.mark.parametrize("labels", [[True, False], [0.5, 1.5], [2**40, -1], ["a", "ß"]])
-def test_types_of_labels(labels, tmp_path):
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@pytest.mark.parametrize(
+    "labels",
+    [[True, False], [0.5, 1.5], [2**24 + 1.0, 2.0**24], [2**40, -1], [-(2**63), 5], [2**64 - 1, 2**63], ["a", "ß"]],
+)
+def test_types_of_labels(labels, dtype, tmp_path):
     X = [np.random.default_rng(k).normal(size=(9, 2)) for k in range(8)]
     model = EvokeClassifier(**SMALL, n_networks=2).fit(X, labels * 4)
-    found = InOnnx(model, tmp_path).batch(X)["label"]
+    found = InOnnx(model, tmp_path, dtype).batch(X)["label"]
     assert found.tolist() == model.predict(X).tolist()
 
 

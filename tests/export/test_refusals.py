@@ -48,6 +48,62 @@ def test_models_that_no_form_holds(write, model, error, words, tmp_path):
 
 
 @pytest.mark.parametrize(
+    "label, words, in_onnx",
+    [
+        (b"a", "neither a number nor text", False), ("\ud800", "has half a character", False),
+        ("a\0b", "has the character 0, which ends a text of C", True), ("ß" * 2048, "a label has 4096 bytes", True),
+    ],
+)  # fmt: skip
+def test_labels_that_no_form_holds(label, words, in_onnx, tmp_path):
+    other = type(label)()
+    model = EvokeClassifier(**SMALL, n_networks=2).fit(SEQUENCES, np.array([label, other] * 4))
+    with pytest.raises(ValueError, match=words):
+        write_c(model, tmp_path / "model.c")
+    if in_onnx:
+        write_onnx(model, tmp_path / "model.onnx")
+    else:
+        with pytest.raises(ValueError, match=words):
+            write_onnx(model, tmp_path / "model.onnx")
+    assert not (tmp_path / "model.c").exists()
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32", "mixed"])
+@pytest.mark.parametrize("write", [to_c, to_onnx])
+def test_numbers_that_are_none(write, dtype, tmp_path):
+    if write is to_onnx:
+        pytest.importorskip("onnx")
+    model = EvokeClassifier(**SMALL).fit(X, Y)
+    model.readout_.intercept[0] = np.nan
+    with pytest.raises(ValueError, match="the model has a number, nan, that is out of the range"):
+        write(model, tmp_path / "model.out", dtype=dtype)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("dtype", ["float32", "mixed"])
+@pytest.mark.parametrize("write", [to_c, to_onnx])
+def test_series_beyond_single_precision(write, dtype, tmp_path):
+    if write is to_onnx:
+        pytest.importorskip("onnx")
+    options = {"washout": 20, "validation": "half", "readout": "svm", "C": 10.0, "kernel": "linear"}
+    model = EvokeForecaster(**SMALL, **options).fit(1e42 * (1.0 + tasks.superimposed_sines(2, 150)))
+    with pytest.raises(ValueError, match=f"out of the range of dtype='{dtype}'"):
+        write(model, tmp_path / "model.out", dtype=dtype)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_steps_of_a_self_test_have_values():
+    model = EvokeClassifier(**SMALL).fit(X, Y)
+    with pytest.raises(ValueError, match="X must be within the range of dtype='float32'"):
+        c_source(model, dtype="float32", X=np.full((3, 4), 1e300))
+    huge = EvokeClassifier(**SMALL, kernel="linear", readout="pinv").fit(X, Y)
+    largest = np.finfo(float).max
+    huge.readout_.intercept[:] = largest
+    huge.readout_.dual_coef[:] = largest * np.where(np.arange(huge.readout_.dual_coef.shape[1]) % 2, 1.0, -1.0)
+    with pytest.raises(ValueError, match="no finite values on the steps"):
+        c_source(huge)
+
+
+@pytest.mark.parametrize(
     "bad, words",
     [
         ({"dtype": "float16"}, "dtype must be one of"), ({"name": "Model"}, "name must begin with a small letter"),

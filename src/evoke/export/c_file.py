@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import os
 import re
-from typing import Any
 
-import numpy as np
-
-from evoke._core import pooled
 from evoke._validation.arrays import FloatArray
 from evoke._validation.errors import refusal
 from evoke._validation.parameters import check_choice
 from evoke._version import __version__
 from evoke.export.c_parts import EXP, HEAD, LOGISTIC_AND_TANH, POOL, PROBABILITIES, ROOT, SELF_TEST, STEP
+from evoke.export.c_readout import decide, read, scale
+from evoke.export.c_text import SUFFIX, check_labels, in_comment, label, number, table
 from evoke.export.examples import examples_of
-from evoke.export.plan import Machine, Plan, Scale, check_range, plan_of
+from evoke.export.plan import Plan, check_range, plan_of
 from evoke.persistence.atomic import replacing
 
 __all__ = ["PRECISIONS", "c_source", "to_c"]
@@ -23,8 +21,8 @@ __all__ = ["PRECISIONS", "c_source", "to_c"]
 # The types of C of cells and of the readout.
 PRECISIONS = {"float64": ("double", "double"), "float32": ("float", "float"), "mixed": ("float", "double")}
 
-# How constants of a type end, and how far its exp reaches.
-_SUFFIX, _FAR = {"double": "", "float": "f"}, {"double": "708.0", "float": "87.0f"}
+# How far the exp of a type reaches.
+_FAR = {"double": "708.0", "float": "87.0f"}
 
 # Columns that a comment names, at most.
 _MOST_NAMED = 20
@@ -32,11 +30,6 @@ _MOST_NAMED = 20
 _NAME = re.compile(r"[a-z][a-z0-9_]{0,30}")
 _KEPT = {"last": (), "mean": ("mean",), "std": ("mean", "squares"), "max": ("max",), "min": ("min",),
          "positive": ("positive",), "change": ("change",)}  # fmt: skip
-_COLUMN = {
-    "last": "state->phi[n][h]", "mean": "state->mean[n][h]", "std": "@n@_root(state->squares[n][h] / count)",
-    "max": "state->max[n][h]", "min": "state->min[n][h]", "positive": "state->positive[n][h] / count",
-    "change": "count > @1@ ? state->change[n][h] / (count - @1@) : state->change[n][h]",
-}  # fmt: skip
 
 
 def to_c(model, path, *, dtype="float64", name="evoke", X=None):
@@ -107,6 +100,7 @@ def c_source(model, *, dtype="float64", name="evoke", X=None):
         raise refusal("name", "begin with a small letter and have at most 31 of a to z, 0 to 9 and _", name)
     plan = plan_of(model, "a C file")
     check_range(plan, dtype)
+    check_labels(plan.labels)
     given, expected, allowed = examples_of(model, plan, X, dtype)
     return _Writer(plan, dtype, name).source(given, expected, allowed)
 
@@ -126,7 +120,7 @@ class _Writer:
             ROOT[self._real] if "std" in plan.pool else "", self._tables(), self._step(), self._more(),
             self._fill(
                 SELF_TEST, N_STEPS=str(len(given)), GIVEN=self._table(given),
-                EXPECTED=self._table(expected, "double"), ALLOWED=f"{allowed:.3g}",
+                EXPECTED=table(expected, "double"), ALLOWED=f"{allowed:.3g}",
             ),
             "#endif\n",
         ]  # fmt: skip
@@ -142,7 +136,7 @@ class _Writer:
         }  # fmt: skip
         for _ in range(2):  # one of the values has one in it
             text = re.sub(r"@([A-Za-z_]+)@", lambda found: values.get(found[1], found[0]), text)
-        return re.sub(r"@(\d+)(v?)@", lambda found: f"{found[1]}.0{_SUFFIX[self._type(found[2] == 'v')]}", text)
+        return re.sub(r"@(\d+)(v?)@", lambda found: f"{found[1]}.0{SUFFIX[self._type(found[2] == 'v')]}", text)
 
     def _type(self, of_readout: bool) -> str:
         return self._value if of_readout else self._real
@@ -181,7 +175,7 @@ class _Writer:
     def _use(self) -> str:
         plan, lines = self._plan, []
         if plan.names and len(plan.names) <= _MOST_NAMED:
-            lines.append(f"x: {', '.join(map(_in_comment, plan.names))}{', ...' * (plan.last is not None)}.")
+            lines.append(f"x: {', '.join(map(in_comment, plan.names))}{', ...' * (plan.last is not None)}.")
         if self._has_labels:
             lines.append("@n@_labels[@n@_label(values)] is the class.")
         elif plan.multilabel:
@@ -226,30 +220,24 @@ void @n@_resume(@n@_state *state, @n@_real *last);
         plan, machine = self._plan, self._plan.machine
         text = self._array("weights[@N@_N_NETWORKS][@N@_N_CELLS]"
                            f"[{plan.genomes.shape[2]}]", plan.genomes)  # fmt: skip
-        for name, scale in ("input", plan.inputs), ("read", plan.read):
-            if scale is not None:
+        for name, own in ("input", plan.inputs), ("read", plan.read):
+            if own is not None:
                 kind = "value" if name == "read" else "real"
-                text += self._array(f"{name}_mean[{len(scale.mean)}]", scale.mean, kind)
-                text += self._array(f"{name}_inverse[{len(scale.mean)}]", scale.inverse, kind)
+                text += self._array(f"{name}_mean[{len(own.mean)}]", own.mean, kind)
+                text += self._array(f"{name}_inverse[{len(own.mean)}]", own.inverse, kind)
         if machine.kernel != "linear":
             text += self._array(f"vectors[{len(machine.vectors)}][@N@_N_READ]", machine.vectors, "value")
         text += self._array(f"coef[{len(machine.coef)}][@N@_N_OUTPUTS]", machine.coef, "value")
         return "\n" + text + self._array("intercept[@N@_N_OUTPUTS]", machine.intercept, "value")
 
     def _array(self, declared: str, values: FloatArray, kind: str = "real") -> str:
-        return f"static const @n@_{kind} {declared} = {self._table(values, self._type(kind == 'value'))};\n"
+        return f"static const @n@_{kind} {declared} = {table(values, self._type(kind == 'value'))};\n"
 
-    def _table(self, values: FloatArray, kind: str | None = None) -> str:
-        """Numbers between braces, a row a line."""
-        if values.ndim > 1:
-            return "{\n" + ",\n".join(self._table(row, kind) for row in values) + "}"
-        return "{" + ", ".join(self._number(value, kind) for value in values.tolist()) + "}"
+    def _table(self, values: FloatArray) -> str:
+        return table(values, self._real)
 
-    def _number(self, value: float, kind: str | None = None) -> str:
-        """The shortest digits that give the number back, as a constant of this type; by default that of cells."""
-        if (kind or self._real) == "double":
-            return repr(value)
-        return f"{np.float32(value)}f"
+    def _number(self, value: float) -> str:
+        return number(value, self._real)
 
     # ------------------------------------------------------------------ code
 
@@ -271,8 +259,8 @@ void @n@_resume(@n@_state *state, @n@_real *last);
             pool = "            {\n" + re.sub("^", "    ", pool, flags=re.MULTILINE).rstrip(" ") + "            }\n"
         return self._fill(
             STEP, I=str(plan.n_inputs), PREPARE=self._prepare(), BIASES=biases, CELL=cell, POOL=pool,
-            COUNT="    state->t += state->t < UINT32_MAX;\n" if self._counts else "", READ=self._read(),
-            SCALE=self._scale(), DECIDE=self._decide(plan.machine),
+            COUNT="    state->t += state->t < UINT32_MAX;\n" if self._counts else "", READ=read(plan),
+            SCALE=scale(plan, self._value), DECIDE=decide(plan.machine, self._value),
         )  # fmt: skip
 
     def _prepare(self) -> str:
@@ -287,10 +275,10 @@ void @n@_resume(@n@_state *state, @n@_real *last);
             if "mean" in self._kept or {"std", "positive", "change"} & set(plan.pool):
                 text += "    const @n@_real count = (@n@_real)since + @1@;\n"
         if plan.feedback_scale is not None:
-            F, scale = plan.n_features, self._number(plan.feedback_scale)
+            F, factor = plan.n_features, self._number(plan.feedback_scale)
             return text + f"""\
     for (int k = 0; k < @N@_N_INPUTS; k++)
-        u[k] = k < {F} ? x[k] : {scale} * x[k];
+        u[k] = k < {F} ? x[k] : {factor} * x[k];
 """
         if plan.inputs is None:
             return text + "    for (int k = 0; k < I; k++)\n        u[k] = x[k];\n"
@@ -316,67 +304,6 @@ void @n@_resume(@n@_state *state, @n@_real *last);
     u[I - 1] = @1@;
 """
 
-    def _read(self) -> str:
-        """From what is remembered to what the readout reads."""
-        plan = self._plan
-        columns = [_COLUMN[statistic] for statistic in plan.pool] or [_COLUMN["last"]]
-        assert len(columns) == (pooled.n_pooled(plan.pool) if plan.pool else 1)
-        text = "    for (int n = 0; n < @N@_N_NETWORKS; n++)\n        for (int h = 0; h < H; h++) {\n"
-        text += f"            @n@_value *read = state->read + n * {len(columns)} * H + h;\n"
-        text += "".join(f"            read[{f} * H] = (@n@_value)({column});\n" for f, column in enumerate(columns))
-        return text + "        }\n"
-
-    def _scale(self) -> str:
-        scale: Scale | None = self._plan.read
-        if scale is None:
-            return ""
-        text = "    for (int k = 0; k < @N@_N_READ; k++) {\n"
-        text += "        const @n@_value scaled = (state->read[k] - read_mean[k]) * read_inverse[k];\n"
-        if np.isfinite(scale.limit):
-            limit = self._number(float(scale.limit), self._value)
-            text += f"        state->read[k] = scaled > {limit} ? {limit} : scaled < -{limit} ? -{limit} : scaled;\n"
-        else:
-            text += "        state->read[k] = scaled;\n"
-        return text + "    }\n"
-
-    def _decide(self, machine: Machine) -> str:
-        begin = "    for (int o = 0; o < @N@_N_OUTPUTS; o++)\n        values[o] = intercept[o];\n"
-        if machine.kernel == "linear":
-            return begin + """\
-    for (int k = 0; k < @N@_N_READ; k++)
-        for (int o = 0; o < @N@_N_OUTPUTS; o++)
-            values[o] += state->read[k] * coef[k][o];
-"""
-        if machine.kernel == "rbf":
-            term = """\
-            const @n@_value difference = state->read[k] - vectors[j][k];
-            sum += difference * difference;
-"""
-            finish = f"""\
-        sum *= {self._number(machine.gamma, self._value)};
-        if (sum > @VALUE_FAR@)
-            continue;
-        e = @EXP@exp_parts(-sum);
-        value = e.two_n * (@1v@ + e.rest);
-"""
-            declared = "        @n@_value sum = @0v@, value;\n        @EXP@parts e;\n"
-        else:
-            term = "            sum += state->read[k] * vectors[j][k];\n"
-            finish = f"""\
-        sum = {self._number(machine.gamma, self._value)} * sum + {self._number(machine.coef0, self._value)};
-        for (int power = 0; power < {machine.degree}; power++)
-            value *= sum;
-"""
-            declared = "        @n@_value sum = @0v@, value = @1v@;\n"
-        return begin + f"""\
-    for (int j = 0; j < {len(machine.vectors)}; j++) {{ /* support vectors */
-{declared}        for (int k = 0; k < @N@_N_READ; k++) {{
-{term}        }}
-{finish}        for (int o = 0; o < @N@_N_OUTPUTS; o++)
-            values[o] += value * coef[j][o];
-    }}
-"""
-
     # ------------------------------------------------------------------ labels, the end of a series
 
     def _label_type(self) -> str:
@@ -388,7 +315,7 @@ void @n@_resume(@n@_state *state, @n@_real *last);
     def _more(self) -> str:
         plan, text = self._plan, ""
         if self._has_labels:
-            labels = ", ".join(_label(value) for value in plan.labels.tolist())
+            labels = ", ".join(map(label, plan.labels.tolist()))
             several = """\
     int best = 0;
     for (int k = 1; k < @N@_N_CLASSES; k++)
@@ -409,7 +336,7 @@ int @n@_label(const @n@_value *values)
 void @n@_probabilities(const @n@_value *values, @n@_value probabilities[{plan.n_probabilities}])
 {{{PROBABILITIES[way]}}}
 """]  # fmt: skip
-            text += self._fill("".join(pieces), SLOPE=self._number(plan.slope, self._value))
+            text += self._fill("".join(pieces), SLOPE=number(plan.slope, self._value))
         if plan.end is not None and plan.last is not None:
             text += f"""
 void @n@_resume(@n@_state *state, @n@_real *last)
@@ -426,23 +353,3 @@ void @n@_resume(@n@_state *state, @n@_real *last)
 }}
 """
         return text
-
-
-def _label(value: Any) -> str:
-    """A class as a constant of C."""
-    if isinstance(value, str):
-        return '"' + "".join(_character(byte) for byte in value.encode()) + '"'
-    if isinstance(value, int) and not isinstance(value, bool):
-        return f"INT64_C({value})" if value < 2**63 else f"UINT64_C({value})"
-    return repr(float(value)) if isinstance(value, float) else str(int(value))
-
-
-def _character(byte: int) -> str:
-    """A byte of a string; no two question marks stand side by side, which some compilers take for something else."""
-    plain = 32 <= byte < 127 and chr(byte) not in '"\\?@'
-    return chr(byte) if plain else f"\\{byte:03o}"
-
-
-def _in_comment(text: str) -> str:
-    """A text that ends no comment."""
-    return re.sub(r"[^\x20-\x7e]|\*(?=/)|\?(?=\?)|\\", " ", text)

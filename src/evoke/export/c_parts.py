@@ -53,14 +53,14 @@ EXP = {
     "double": """
 typedef struct { double two_n, rest; } @n@_parts;
 
-/* exp(x) = two_n (1 + rest) for |x| <= 708 */
+/* exp(x) = two_n (1 + rest) for |x| <= 708, and for NaN */
 static @n@_parts @n@_exp_parts(double x)
 {
     static const double q[] = {0x1.0000000000001p-1, 0x1.5555555555556p-3, 0x1.5555555553d4fp-5, 0x1.11111111109adp-7,
                                0x1.6c16c17893833p-10, 0x1.a01a01a7c8d47p-13, 0x1.a019b8ef67c6cp-16,
                                0x1.71de0d9c145d0p-19, 0x1.2891a8c1d838dp-22, 0x1.af38d53857513p-26};
     union { uint64_t bits; double value; } power;
-    const int n = (int)(x * 0x1.71547652b82fep+0 + (x < 0.0 ? -0.5 : 0.5));
+    const int n = x == x ? (int)(x * 0x1.71547652b82fep+0 + (x < 0.0 ? -0.5 : 0.5)) : 0;
     const double r = x - n * 0x1.62e42fefa3000p-1 - n * 0x1.3de6af278ece6p-42;
     double sum = q[9];
     @n@_parts parts;
@@ -75,12 +75,12 @@ static @n@_parts @n@_exp_parts(double x)
     "float": """
 typedef struct { float two_n, rest; } @n@_parts;
 
-/* exp(x) = two_n (1 + rest) for |x| <= 87 */
+/* exp(x) = two_n (1 + rest) for |x| <= 87, and for NaN */
 static @n@_parts @n@_exp_parts(float x)
 {
     static const float q[] = {0.5f, 1.66666667e-1f, 4.16666667e-2f, 8.33333333e-3f, 1.38888889e-3f, 1.98412698e-4f};
     union { uint32_t bits; float value; } power;
-    const int n = (int)(x * 1.44269504f + (x < 0.0f ? -0.5f : 0.5f));
+    const int n = x == x ? (int)(x * 1.44269504f + (x < 0.0f ? -0.5f : 0.5f)) : 0;
     const float r = x - (float)n * 0.693359375f + (float)n * 2.12194440e-4f;
     float sum = q[5];
     @n@_parts parts;
@@ -98,8 +98,6 @@ LOGISTIC_AND_TANH = """
 static @n@_real @n@_logistic(@n@_real x)
 {
     @n@_parts e;
-    if (x != x)
-        return x;
     e = @n@_exp_parts(x > @FAR@ ? -@FAR@ : x < -@FAR@ ? @FAR@ : -x);
     return @1@ / (@1@ + e.two_n * (@1@ + e.rest));
 }
@@ -109,8 +107,6 @@ static @n@_real @n@_tanh(@n@_real x)
     const @n@_real size = x < @0@ ? -x : x;
     @n@_parts e;
     @n@_real m;
-    if (x != x)
-        return x;
     e = @n@_exp_parts(size > @22@ ? @44@ : @2@ * size);
     m = e.two_n * e.rest + (e.two_n - @1@);
     return (x < @0@ ? -m : m) / (m + @2@);
@@ -226,8 +222,8 @@ PROBABILITIES = {
 static @n@_value @n@_exp(@n@_value x)
 {
     @EXP@parts e;
-    if (!(x >= -@VALUE_FAR@))
-        return x == x ? @0v@ : x;
+    if (x < -@VALUE_FAR@)
+        return @0v@;
     e = @EXP@exp_parts(x);
     return e.two_n * (@1v@ + e.rest);
 }

@@ -26,8 +26,12 @@ def examples_of(model: Any, plan: Plan, X: Any, dtype: str) -> tuple[FloatArray,
     """Steps (n, n_given), the values (n, n_outputs) of the model there, and how far from them another may be."""
     given = _random(plan) if X is None else _checked(X, plan)
     if dtype != "float64":
+        if np.abs(given).max() > np.finfo(np.float32).max:
+            raise refusal("X", f"be within the range of dtype={dtype!r}", X)
         given = given.astype(np.float32).astype(np.float64)
     expected = _said(model, plan, given)
+    if not np.isfinite(expected).all():
+        raise ValueError("the model has no finite values on the steps of its self-test; give others as X")
     machine = plan.machine
     summed = np.abs(machine.coef).sum() if machine.kernel == "rbf" else 0.0
     allowed = _ROUNDING[dtype] * (1.0 + max(float(summed), float(np.abs(expected).max())))

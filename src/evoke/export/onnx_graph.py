@@ -68,13 +68,13 @@ class Graph:
         return self.constant(np.asarray(values, dtype=np.int64))
 
     def labels(self, values: NDArray[Any]) -> tuple[str, np.dtype[Any]]:
-        """A constant of classes, and what it is: texts, 64-bit numbers, numbers, or true and false."""
-        if values.dtype.kind in "biu":
-            values = values.astype(bool if values.dtype.kind == "b" else np.int64)
-            return self.constant(values), values.dtype
-        if values.dtype.kind == "f":
-            return self.constant(values), self.real
+        """A constant of classes, and what it is: texts, 64-bit numbers, double, or true and false."""
         name = self._new("constant")
+        if values.dtype.kind in "biuf":  # of which none is rounded
+            if values.dtype.kind in "iu":
+                values = values.astype(np.int64 if values.max() < 2**63 else np.uint64)
+            self._constants.append(self._onnx.numpy_helper.from_array(values, name))
+            return name, values.dtype
         texts = [str(value).encode() for value in values]
         self._constants.append(
             self._onnx.helper.make_tensor(name, self._onnx.TensorProto.STRING, [len(texts)], texts)

@@ -216,23 +216,52 @@ def plan_of(model: Any, form: str) -> Plan:
 
 
 def check_range(plan: Plan, dtype: str) -> None:
-    """That the numbers of a model are within the range of single precision, where a form has it.
+    """That the numbers of a model are finite in the precision that a form has them in.
 
     Raises
     ------
     ValueError
         One is not.
     """
-    if dtype == "float64":
-        return
-    machine, parts = plan.machine, [plan.genomes, np.array(plan.gate_bias)]
-    scales = [plan.inputs] if dtype == "mixed" else [plan.inputs, plan.read]
-    parts += [values for scale in scales if scale is not None for values in (scale.mean, scale.inverse)]
-    if dtype == "float32":
-        parts += [machine.coef, machine.vectors, machine.intercept, np.array([machine.gamma, machine.coef0])]
-    largest = max(float(np.abs(part).max(initial=0.0)) for part in parts)
-    if largest > float(np.finfo(np.float32).max):
-        raise ValueError(f"the model has a number, {largest:g}, that is out of the range of dtype={dtype!r}")
+    machine = plan.machine
+    cells = [plan.genomes, plan.gate_bias, plan.feedback_scale, plan.end, plan.last, *_numbers(plan.inputs)]
+    readout = [machine.coef, machine.vectors, machine.intercept, machine.gamma, machine.coef0, plan.slope,
+               *_numbers(plan.read)]  # fmt: skip
+    for parts, single in (cells, dtype != "float64"), (readout, dtype == "float32"):
+        limit = float(np.finfo(np.float32 if single else np.float64).max)
+        for part in parts:
+            largest = 0.0 if part is None else float(np.abs(part).max(initial=0.0))
+            if not largest <= limit:
+                raise ValueError(f"the model has a number, {largest:g}, that is out of the range of dtype={dtype!r}")
+
+
+def _numbers(scale: Scale | None) -> list[Any]:
+    if scale is None:
+        return []
+    return [scale.mean, scale.inverse, scale.limit if np.isfinite(scale.limit) else None]
+
+
+def _labels(classes: NDArray[Any]) -> NDArray[Any]:
+    """Classes as forms hold them: numbers have at most 64 bits.
+
+    Raises
+    ------
+    ValueError
+        Numbers lose digits, or texts are no Unicode.
+    """
+    if classes.dtype.kind == "f":
+        made = classes.astype(np.float64)
+        if (made != classes).any():
+            raise ValueError(f"labels of type {classes.dtype} have digits that double precision does not")
+        return made
+    for value in classes.tolist() if classes.dtype.kind in "SUTO" else ():
+        if not isinstance(value, str):
+            raise ValueError(f"the label {shown(value)} is neither a number nor text, and cannot be exported")
+        try:
+            value.encode()
+        except UnicodeEncodeError:
+            raise ValueError(f"the label {shown(value)} has half a character, and cannot be exported") from None
+    return classes
 
 
 def _of_network(fitted: SequenceModel | SeriesModel, name: str) -> dict[str, Any]:
@@ -265,7 +294,9 @@ def _of_sequences(fitted: SequenceModel, name: str) -> Plan:
         parts["read"] = Scale(scaling.mean, scaling.inverse, scaling.limit)
     if isinstance(fitted, ClassifierModel):
         one = fitted.n_outputs == 1 and not fitted.multilabel
-        parts |= {"labels": fitted.classes, "multilabel": fitted.multilabel, "flat": one, "slope": fitted.slope}
+        parts |= {
+            "labels": _labels(fitted.classes), "multilabel": fitted.multilabel, "flat": one, "slope": fitted.slope,
+        }  # fmt: skip
     elif isinstance(fitted, RegressorModel):
         parts["flat"] = fitted.flat
     else:
