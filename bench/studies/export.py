@@ -7,9 +7,9 @@ warnings as errors, and as ONNX, run by onnxruntime. The tables have, for each k
 largest difference of any decision or value from that of the model, and the same divided by 1 and the sum of the sizes
 of the readout's coefficients, to which rounding errors are relative; how many times the difference of "own" it is,
 which is the forward pass of our own in single precision with all else in double; how many models differ by less than
-1e-10; how many labels differ, and how many of these although their margin is larger than the largest difference in that
-model. C files read step by step and are compared after every step, ONNX after every step or, where a model answers for
-whole sequences, at their ends.
+1e-10; how many labels differ of those that the exported model itself says, and how many of these although their margin
+is larger than the largest difference in that model. C files read step by step and are compared after every step, ONNX
+after every step or, where a model answers for whole sequences, at their ends.
 
 The last table has sizes in bytes: of files, of what compilers make of them with -Os (tables and code, without the
 compiler's own arithmetic where the processor has none), and of the state.
@@ -42,11 +42,14 @@ M4, M0 = ("-mcpu=cortex-m4", "-mfloat-abi=hard", "-mfpu=fpv4-sp-d16"), ("-mcpu=c
 WASM = ("clang", "--target=wasm32", "-Os", "-nostdlib", "-mbulk-memory", "-Wl,--no-entry", "-Wl,--export-all")
 
 
-def labels(model: Any, values: np.ndarray) -> np.ndarray:
-    """Which classes values (n, n_outputs) speak for."""
-    if model.fitted_.multilabel or values.shape[1] == 1:
-        return values > 0.0
-    return values.argmax(axis=1)[:, np.newaxis]
+def labels(exported: InC | InOnnx, model: Any, Z: list[np.ndarray], found: list[np.ndarray]) -> list[np.ndarray]:
+    """The labels that an exported classifier itself says, after each of the values found."""
+    if isinstance(exported, InOnnx):
+        return [np.array([row]) if model.fitted_.per_sequence else row[: len(z)]
+                for row, z in zip(exported.batch(Z)["label"], Z, strict=True)]  # fmt: skip
+    if model.fitted_.multilabel:  # of which C files have values alone
+        return [values > 0.0 for values in found]
+    return [model.classes_[[exported.label(np.ascontiguousarray(row)) for row in values]] for values in found]
 
 
 def margins(model: Any, values: np.ndarray) -> np.ndarray:
@@ -57,13 +60,20 @@ def margins(model: Any, values: np.ndarray) -> np.ndarray:
     return (best[:, -1:] - best[:, -2:-1]) / 2.0
 
 
-def compared(model: Any, found: list[np.ndarray], wanted: list[np.ndarray]) -> dict[str, float]:
+def compared(
+    model: Any, found: list[np.ndarray], wanted: list[np.ndarray], exported: InC | InOnnx | None = None,
+    Z: list[np.ndarray] | None = None,
+) -> dict[str, float]:  # fmt: skip
     """The largest difference in the last rows that both have, and labels that differ."""
     pairs = [(a[-len(b) :].astype(np.float64), b[-len(a) :]) for a, b in zip(found, wanted, strict=True)]
     error = max(float(np.abs(a - b).max()) for a, b in pairs)
     made = {"error": error, "relative": error / (1.0 + coefficients(model)), "labels": 0, "changed": 0, "wrong": 0}
-    for a, b in pairs if hasattr(model, "classes_") else ():
-        differs = labels(model, a) != labels(model, b)
+    if not hasattr(model, "classes_"):
+        return made
+    answer = model.fitted_.answer
+    said_ = [answer(a) for a, _ in pairs] if exported is None else labels(exported, model, Z or [], found)
+    for said_here, (_, b) in zip(said_, pairs, strict=True):
+        differs = (said_here[-len(b) :] != answer(b)).astype(bool).reshape(len(b), -1)
         made["labels"] += differs.size
         made["changed"] += int(differs.sum())
         made["wrong"] += int((differs & (margins(model, b) > error)).sum())
@@ -80,10 +90,10 @@ def measured(kind: str, seed: int) -> list[dict[str, Any]]:
             exported = InC(model, Path(folder), dtype)
             found = [exported.read(z) for z in Z]
             at_ends = {"at_ends": compared(model, found, ends)["error"]}
-            rows.append({"form": "C", "dtype": dtype} | compared(model, found, wanted) | at_ends)
+            rows.append({"form": "C", "dtype": dtype} | compared(model, found, wanted, exported, Z) | at_ends)
             if installed("onnx") and installed("onnxruntime"):
-                found = InOnnx(model, Path(folder), dtype).read(Z)
-                rows.append({"form": "ONNX", "dtype": dtype} | compared(model, found, wanted))
+                run = InOnnx(model, Path(folder), dtype)
+                rows.append({"form": "ONNX", "dtype": dtype} | compared(model, run.read(Z), wanted, run, Z))
     rows.append({"form": "own", "dtype": "mixed"} | compared(model, in_single(model, Z), wanted))
     return [{"kind": kind, "seed": seed} | row for row in rows]
 
