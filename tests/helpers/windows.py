@@ -11,6 +11,7 @@ import textwrap
 
 PREAMBLE = '''
 import builtins, errno, io, os, signal, stat, sys
+import tempfile  # before anything is refused: its files are removed by the system there, when the last handle is closed
 
 for name in ("fcntl", "resource", "pwd", "grp", "termios", "pty", "syslog", "thundersvm"):
     sys.modules[name] = None
@@ -96,7 +97,7 @@ for name in ("unlink", "remove"):
     setattr(os, name, removing(name))
 sys.stdin = io.TextIOWrapper(sys.stdin.buffer, encoding="cp1252")
 sys.stdout = io.TextIOWrapper(sys.stdout.buffer, encoding="cp1252", newline="\\r\\n")
-import multiprocessing, tempfile
+import multiprocessing
 multiprocessing.set_start_method("spawn")
 tempfile.TemporaryFile = tempfile.NamedTemporaryFile
 '''
