@@ -70,7 +70,7 @@ def build(folder: Path) -> tuple[Path, str]:
         ["meson", "setup", *fresh, str(folder), "-Dcore_only=true", "-Dtests=true", "-Dbuildtype=release"], **quiet
     )
     subprocess.run(["meson", "compile", "-C", str(folder), "instructions"], **quiet)
-    name, number = re.search(r"C compiler for the host machine: \S+ \((\w+) (\d+)", setup.stdout).groups()
+    name, number = re.search(r"C compiler for the host machine: [^(]*\((\w+) (\d+)", setup.stdout).groups()
     return next(folder.rglob("instructions")), f"{name} {number}"
 
 

@@ -49,7 +49,10 @@ def test_drifts_are_not_certified_beyond_their_limit(models, factor, rejected):
     assert certificate.up_to == 0 or tasks.anbncn_accepted(model, certificate.up_to) == certificate.up_to
 
 
-@pytest.mark.parametrize(("scale", "rejected"), [(0.02, 5_000), (0.03, 300_000)])
+# 10^8 is about the limit of such a slip: a smaller one is lost when floating point rounds the counter
+@pytest.mark.parametrize(
+    ("scale", "rejected"), [(0.02, 5_000), (0.03, 300_000), pytest.param(0.046, 30_000_000, marks=pytest.mark.slow)]
+)
 def test_counters_that_slip_are_not_certified_beyond_their_limit(models, scale, rejected):
     # forget gates that no longer quite reach 1: what was counted fades
     genome = models[0].genome_.copy()
