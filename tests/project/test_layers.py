@@ -128,7 +128,7 @@ PUBLIC = {
     "evoke.estimators": ["EvokeClassifier", "EvokeForecaster", "EvokeRegressor"],
     "evoke.evolution": ["Callback", "Run"],
     "evoke.exceptions": ["ModelFileError", "NotWrittenWarning", "SolverWarning", "WorkerLostError"],
-    "evoke.export": ["c_source", "to_c", "to_onnx"],
+    "evoke.export": ["c_source", "html_page", "to_c", "to_html", "to_onnx"],
     "evoke.inspection": ["permutation_importance"],
     "evoke.lstm": ["forward"],
     "evoke.metrics": ["ForecastScorer", "mase"],

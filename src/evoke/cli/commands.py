@@ -139,8 +139,15 @@ def generate(**arguments: Any) -> None:
 @click.command()
 @click.argument("model", type=InputFile())
 @click.option("--json", "as_json", is_flag=True, help="Print everything as JSON.")
+@click.option("--html", "page", type=OutputFile(), help="Write a web page that computes what the model does.")
+@click.option("--example", type=InputFile(), help="Table whose first sequence that page begins with.")
+@click.option("--symbols", metavar="TEXT", help="One character a feature, where steps are symbols: texts are typed.")
 def info(**arguments: Any) -> None:
-    """Show what a model file holds."""
+    """Show what a model file holds.
+
+    The page of --html needs no other file and no network: people without Python can give the model sequences there, and
+    see its cells and its answers.
+    """
     with one_line_errors():
         from evoke.cli.info import describe_model
 
