@@ -41,6 +41,7 @@ from evoke.engine import Engine
 from evoke.estimators.cost import threads_within
 from evoke.estimators.fit import Fit, OneNetwork
 from evoke.estimators.fitted import FittedModel
+from evoke.estimators.notebook import fitted_html
 from evoke.estimators.split import Split
 from evoke.evolution.evolved import Evolved
 from evoke.evolution.problem import AnyProblem, FreeRun, Objective, PooledProblem, Problem, SplitProblem
@@ -157,6 +158,18 @@ class BaseEvoke(
     history_ = learned("run.history")
     best_fitness_ = learned("best_fitness")
     n_evaluations_ = learned("n_evaluations")
+
+    @property
+    def _repr_html_(self) -> Callable[[], str]:
+        shown = super()._repr_html_
+        return lambda: shown() + fitted_html(self)
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
+        """What notebooks show: scikit-learn's diagram, and what was learned."""
+        bundle: dict[str, str] = super()._repr_mimebundle_(**kwargs)
+        if "text/html" in bundle:
+            bundle["text/html"] += fitted_html(self)
+        return bundle
 
     def _settled(self, way: Way) -> BaseEvoke:
         """A copy in which each parameter that is "auto" has the value that it stands for."""

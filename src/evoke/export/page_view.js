@@ -30,7 +30,7 @@
     const svg = make("svg", { viewBox: `0 0 ${W} ${H}`, role: "img" });
     const digits = 2 - Math.floor(Math.log10(high - low));
     const back = (y) => logarithmic ? (10 ** y).toExponential(1) : digits > 6 || digits < -2 ? y.toExponential(1)
-      : y.toFixed(Math.max(0, digits));
+      : (Number(y.toFixed(Math.max(0, digits))) + 0).toFixed(Math.max(0, digits)); // no -0
     for (const y of [low, (low + high) / 2, high]) {
       const height = 10 + (H - 34) * (high - y) / (high - low);
       svg.append(make("line", { class: "axis", x1: LEFT, x2: W - 8, y1: height, y2: height }));
@@ -87,6 +87,7 @@
       ? said.map((each, t) => make("span", { title: `step ${t + 1}` }, each)) : []));
     document.documentElement.dataset.said = JSON.stringify(said[end] === undefined || said[end] === null ? values[end] : said[end]);
     inputs();
+    if (!$("history").hidden) chart($("history").querySelector("div"), [page.fitness], null, page.fitness.some((value) => value > 0));
   }
 
   let column = 0;
@@ -154,9 +155,7 @@
     ? `This page computes what Python does: on ${page.given.length} steps the values differ by at most ${off.toExponential(1)}.`
     : `This page does NOT compute what Python does: values differ by ${off}. Do not rely on it.`;
   document.documentElement.dataset.difference = off;
-  if (page.fitness.length > 1 && page.fitness.every((value) => value >= 0)) {
-    chart($("history").querySelector("div"), [page.fitness], null, page.fitness.some((value) => value > 0));
-  } else $("history").hidden = true;
+  $("history").hidden = page.fitness.length < 2 || !page.fitness.every((value) => value >= 0);
   if (!plan.n_features) {
     $("how").textContent = "The series goes on after the last value of the training: every value is fed back. Steps:";
     $("edit").append(number);
