@@ -1,6 +1,7 @@
 """What the build backend adds to meson-python: no options for anybody who installs, one sentence without a compiler."""
 
 import os
+import re
 import subprocess
 import sys
 import sysconfig
@@ -46,3 +47,24 @@ def test_without_a_compiler_there_is_one_sentence(backend, tmp_path):
     assert done.returncode == 1 and done.stdout == ""
     (line,) = done.stderr.splitlines()
     assert line.startswith("evoke has no wheel for ") and "install gcc or clang" in line
+
+
+def test_the_conda_recipe_says_what_pyproject_and_meson_say():
+    yaml, tomllib = pytest.importorskip("yaml"), pytest.importorskip("tomllib")
+    root = TOOLS.parent
+    recipe = yaml.safe_load((TOOLS / "conda" / "recipe.yaml").read_text(encoding="utf-8"))
+    project = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))
+    needed = recipe["requirements"]
+
+    def apart(specs):
+        return {re.match("[a-z-]+", spec)[0]: re.search(r">=\S+", spec)[0] for spec in specs if ">=" in spec}
+
+    plain = [each for each in project["project"]["dependencies"] if ";" not in each]  # ThunderSVM has no conda package
+    assert apart(needed["run"]) == apart(plain)
+    built = apart(project["build-system"]["requires"])
+    assert apart(needed["host"]) == built and "ninja" in needed["build"]
+    assert f"version: '{recipe['context']['version']}'," in (root / "meson.build").read_text(encoding="utf-8")
+    assert recipe["package"]["name"] == project["project"]["name"]
+    assert recipe["about"]["summary"] == project["project"]["description"]
+    for file in recipe["tests"][1]["files"]["source"]:
+        assert (root / file).is_file()
