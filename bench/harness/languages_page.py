@@ -31,8 +31,10 @@ Do not edit it by hand. It is made of {n_runs} runs with evoke {version}; the pr
 up to a count, of brackets and words from some that are drawn; the tables say how many. Where `evoke.certify` knows the
 language, a run ends with the first network that is right on all of its strings and is
 [certified](guide/certificates.md) ({{class}}`evoke.certification.CertifiedStop`). So evolution sees short strings only,
-but which of the networks that fit them is kept is decided by a proof about the grammar. Other runs end as soon as the
-fitness is nearly 0. No run has more than {generations} generations.
+but which of the networks that fit them is kept is decided by a proof about the grammar. No such run has more than
+{generations} generations. Other runs have eight searches side by side, of which the worse half is given up again and
+again (`n_restarts=8`, 100 generations); readouts learn from the strings of at most 0.6 times the symbols of the longest,
+networks are judged by all, and the run ends as soon as the fitness is nearly 0.
 """
 LANGUAGES = """\
 ## All languages
