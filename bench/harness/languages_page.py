@@ -33,8 +33,8 @@ language, a run ends with the first network that is right on all of its strings 
 [certified](guide/certificates.md) ({{class}}`evoke.certification.CertifiedStop`). So evolution sees short strings only,
 but which of the networks that fit them is kept is decided by a proof about the grammar. No such run has more than
 {generations} generations. Other runs have eight searches side by side, of which the worse half is given up again and
-again (`n_restarts=8`, 100 generations); readouts learn from the strings of at most 0.6 times the symbols of the longest,
-networks are judged by all, and the run ends as soon as the fitness is nearly 0.
+again (`n_restarts=8`, 100 generations). Readouts learn from the strings of at most 0.6 times the symbols of the
+longest, networks are judged by all, and the run ends as soon as the fitness is nearly 0.
 """
 LANGUAGES = """\
 ## All languages
