@@ -8,11 +8,24 @@ import inspect
 import re
 import warnings
 from collections import defaultdict
+from functools import cache
 
 import numpy as np
 import pytest
 
-from evoke import callbacks, estimators, inspection, lstm, readouts, reproduce, svm, tasks
+from evoke import (
+    callbacks,
+    certification,
+    certify,
+    estimators,
+    export,
+    inspection,
+    lstm,
+    readouts,
+    reproduce,
+    svm,
+    tasks,
+)
 from evoke._core.kernel import Kernel
 from evoke._core.lstm import Network
 from evoke.cmaes import CMAES
@@ -40,6 +53,12 @@ def solve(**parameters):
 
 def signature(function, without=()):
     return [name for name in inspect.signature(function).parameters if name not in without]
+
+
+@cache
+def strings_model():
+    X, y = tasks.language("anbn").encode_counts(2)
+    return estimators.EvokeClassifier(**TINY).fit(X, y)
 
 
 def tiny(estimator, *data):
@@ -102,7 +121,49 @@ TAKERS = {
         lambda **parameters: reproduce.run_sines(**({"seed": 0, "n_generations": 1} | parameters)),
         signature(reproduce.run_sines),
     ),
-}
+    "run_language": (
+        lambda **parameters: reproduce.run_language(
+            **({"seed": 0, "language": "anbn", "n_max": 2, "n_generations": 1} | parameters)
+        ),
+        signature(reproduce.run_language),
+    ),
+    "languages": (
+        lambda **parameters: reproduce.languages(
+            **({"names": "anbn", "n_max": 2, "runs": 1, "n_generations": 1} | parameters)
+        ),
+        signature(reproduce.languages, {"n_jobs", "progress"}),
+    ),
+    "certify": (
+        lambda **parameters: certify(**({"model": strings_model(), "language": "anbn", "up_to": 2} | parameters)),
+        signature(certify),
+    ),
+    "simplify": (
+        lambda **parameters: certification.simplify(
+            **({"model": strings_model(), "language": "anbn", "up_to": 2, "n_max": 2, "max_seconds": 0.01} | parameters)
+        ),
+        signature(certification.simplify),
+    ),
+    "CertifiedStop": (
+        lambda **parameters: certification.CertifiedStop(**({"language": "anbn"} | parameters)),
+        signature(certification.CertifiedStop),
+    ),
+    "c_source": (
+        lambda **parameters: export.c_source(**({"model": strings_model()} | parameters)),
+        signature(export.c_source, {"X"}),
+    ),
+    "html_page": (
+        lambda **parameters: export.html_page(**({"model": strings_model()} | parameters)),
+        signature(export.html_page, {"X"}),
+    ),
+    "Language": (tasks.language, ["name"]),
+    "Language.sample": (
+        lambda **parameters: tasks.language("anbn").sample(**({"n": 2} | parameters)), ["n", "random_state", "p"]
+    ),
+    "Language.encode": (
+        lambda **parameters: tasks.language("anbn").encode(**({"strings": ["ab"]} | parameters)),
+        ["strings", "targets"],
+    ),
+}  # fmt: skip
 
 
 class Unshowable:
@@ -174,6 +235,7 @@ def test_a_refusal_names_the_parameter_and_the_value(who, tmp_path, monkeypatch)
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(900)
 def test_the_same_mistake_has_the_same_words(tmp_path, monkeypatch):
     words = defaultdict(lambda: defaultdict(list))
     for who, name, what in CASES:

@@ -10,7 +10,7 @@ import numpy as np
 
 from evoke import tasks
 from evoke._validation.errors import refusal
-from evoke._validation.parameters import check_choice, check_integer
+from evoke._validation.parameters import check_callbacks, check_choice, check_integer
 from evoke.callbacks import EarlyStopping
 from evoke.certification import LANGUAGES, CertifiedStop, certify
 from evoke.estimators import EvokeClassifier
@@ -135,7 +135,10 @@ def run_language(
     """
     check_choice("language", language, tasks.LANGUAGES)
     _check(seed, n_max, n_generations)
+    check_callbacks(callbacks)
     task = tasks.language(language)
+    if strings is not None and (isinstance(strings, str) or not np.iterable(strings)):
+        raise refusal("strings", "be a list of strings", strings)
     learnt = training_strings(language, n_max) if strings is None else list(strings)
     if not learnt:
         raise refusal("strings", "be at least one string", learnt)
@@ -210,6 +213,8 @@ def languages(
     Interrupted
         On Ctrl-C, with the result so far.
     """
+    if not np.iterable(names):
+        raise refusal("names", "be languages", names)
     names = [names] if isinstance(names, str) else list(names)
     for name in names:
         check_choice("names", name, tasks.LANGUAGES)

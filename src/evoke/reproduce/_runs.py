@@ -51,6 +51,9 @@ class _Stop(Exception):
     """Ends a run in a worker thread, where Ctrl-C does not raise KeyboardInterrupt."""
 
 
+MOST_RUNS = 1_000_000
+
+
 def check_runs(runs: Any, n_jobs: Any, progress: Any) -> None:
     """Check the arguments for several runs of an experiment.
 
@@ -59,7 +62,7 @@ def check_runs(runs: Any, n_jobs: Any, progress: Any) -> None:
     ParameterError
         One of them is out of range.
     """
-    check_integer("runs", runs, 1)
+    check_integer("runs", runs, 1, MOST_RUNS)
     check_n_jobs(n_jobs, optional=False)
     check_callable("progress", progress)
 
