@@ -116,6 +116,16 @@ static size_t second_order_partner(const evk_qp *qp, size_t i, const double *row
     return first_index(gain, pk_set1(pk_largest(gain)), where);
 }
 
+/* the partner of largest violation, for where the gains of all of them are too small or too large to be compared */
+static size_t first_order_partner(const evk_qp *qp)
+{
+    size_t least = 0;
+    for (size_t j = 1; j < qp->gram->points.n; j++)
+        if (qp->residual[j] + qp->low_mask[j] < qp->residual[least] + qp->low_mask[least])
+            least = j;
+    return least;
+}
+
 /* Note a free variable that is not in the face. */
 static inline void expect(evk_qp *qp, size_t i)
 {
@@ -130,18 +140,25 @@ static void smo_step(evk_qp *qp)
 {
     const size_t i = qp->up_index;
     const double *row_i = evk_gram_get(qp->gram, i, -1);
-    const size_t j = second_order_partner(qp, i, row_i);
+    size_t j = second_order_partner(qp, i, row_i);
+    if (!(qp->residual[j] + qp->low_mask[j] < qp->up_max))
+        j = first_order_partner(qp);
     const double *row_j = evk_gram_get(qp->gram, j, (ptrdiff_t)i);
+    const double violation = qp->up_max - (qp->residual[j] + qp->low_mask[j]);
     double curvature = qp->gram->diagonal[i] + qp->gram->diagonal[j] - 2.0 * row_i[j];
+    if (!(violation > 0.0 && violation < INFINITY && fabs(curvature) < INFINITY)) {
+        qp->status = EVK_ERR_OVERFLOW;
+        return;
+    }
     curvature = curvature > TAU ? curvature : TAU;
     const double room_i = room_up(qp, i), room_j = room_down(qp, j);
-    double step = (qp->up_max - (qp->residual[j] + qp->low_mask[j])) / curvature;
+    double step = violation / curvature;
     step = step < room_i ? step : room_i;
     step = step < room_j ? step : room_j;
     /* an end that is reached is set exactly, so that "at bound" is a comparison and not a tolerance */
     const double end_i = room_i == -qp->beta[i] ? 0.0 : qp->upper[i];
     const double end_j = room_j == qp->beta[j] ? 0.0 : qp->lower[j];
-    qp->smo_gain += step * (qp->up_max - (qp->residual[j] + qp->low_mask[j]) - 0.5 * step * curvature);
+    qp->smo_gain += step * (violation - 0.5 * step * curvature);
     qp->smo_work += 1.0;
     qp->beta[i] = step == room_i ? end_i : qp->beta[i] + step;
     qp->beta[j] = step == room_j ? end_j : qp->beta[j] - step;
@@ -257,7 +274,7 @@ static void face_change(evk_qp *qp)
 }
 
 /* Move the members along the direction to the minimum on that line or to the first bound or zero on it. Returns 1 where
- * one was met. */
+ * one was met. A direction that overflowed is not gone: SMO does without it, or says that the problem does. */
 static int move(evk_qp *qp, double slope)
 {
     evk_face *face = &qp->face;
@@ -267,6 +284,8 @@ static int move(evk_qp *qp, double slope)
     double curvature = 0.0;
     for (size_t k = 0; k < m; k++)
         curvature = evk_fused(d[k], qp->change[face->members[k]], curvature);
+    if (!(fabs(curvature) < INFINITY))
+        return 0;
     /* an inexact factor still gives a direction; how far to go along it is decided by exact quantities */
     double step = curvature > 0.0 ? slope / curvature : INFINITY;
     size_t cut = m;
@@ -278,7 +297,7 @@ static int move(evk_qp *qp, double slope)
             cut = k;
         }
     }
-    if (isinf(step))
+    if (!(step < INFINITY))
         return 0;
     qp->newton_gain += step * (slope - 0.5 * step * curvature);
     for (size_t k = 0; k < m; k++) {
@@ -441,13 +460,16 @@ void EVK_FN(qp_begin)(evk_qp *qp)
     qp->interval = NEWTON_INTERVAL;
     qp->smo_gain = qp->smo_work = qp->newton_gain = qp->newton_work = 0.0;
     qp->converged = 0;
+    qp->status = EVK_OK;
     refresh_residual(qp);
 }
 
-/* Bias, objective of the dual, duality gap and the largest violation of the optimality conditions. */
+/* Bias, objective of the dual, duality gap and the largest violation of the optimality conditions; the status, unless
+ * these are finite and beta lies in its box. */
 void EVK_FN(qp_certify)(evk_qp *qp)
 {
     const size_t n = qp->gram->points.n;
+    int feasible = 1;
     if (!qp->residual_is_fresh)
         refresh_residual(qp);
     double sum = 0.0, objective = 0.0;
@@ -455,6 +477,7 @@ void EVK_FN(qp_certify)(evk_qp *qp)
     for (size_t i = 0; i < n; i++) {
         const double b = qp->beta[i];
         objective += 0.5 * b * (qp->target[i] + qp->residual[i]) - qp->epsilon * fabs(b);
+        feasible &= b >= qp->lower[i] && b <= qp->upper[i];
         if (is_free(qp, i)) {
             sum += qp->residual[i] + qp->up_mask[i];
             n_free++;
@@ -483,6 +506,12 @@ void EVK_FN(qp_certify)(evk_qp *qp)
     qp->gap = gap;
     qp->violation = qp->up_max > qp->low_min ? qp->up_max - qp->low_min : 0.0;
     qp->converged = qp->violation <= qp->tol && gap < INFINITY; /* NaN is neither */
+    /* where nothing can be moved there is no bias, and that is no fault */
+    const int stuck = qp->up_max == -INFINITY && qp->low_min == INFINITY;
+    if (!feasible || !isfinite(objective) || !(stuck || (isfinite(qp->bias) && isfinite(gap))))
+        qp->status = EVK_ERR_OVERFLOW;
+    if (qp->status != EVK_OK)
+        qp->converged = 0;
 }
 
 /* Cost of a Newton step, or of a few changes of the face, in SMO steps. */
@@ -503,7 +532,8 @@ static void end_newton(evk_qp *qp)
     qp->smo_gain = qp->smo_work = qp->newton_gain = qp->newton_work = 0.0;
 }
 
-/* At most `budget` steps; 1 when done: converged, at max_iter, or at the limit of what rounding allows.
+/* At most `budget` steps; 1 when done: converged, at max_iter, at the limit of what rounding allows, or where a step
+ * overflowed, which the status says. Up to there beta stays in its box.
  *
  * Converged means that no pair violates the optimality conditions by more than tol (LIBSVM's rule). With a large C that
  * alone may leave a large duality gap, so where the gap exceeds tol times the objective the solver continues with
@@ -547,6 +577,8 @@ int EVK_FN(qp_run)(evk_qp *qp, int64_t budget)
         qp->residual_is_fresh = 0;
         qp->n_iter++;
         smo_step(qp);
+        if (qp->status != EVK_OK)
+            return 1;
         if (qp->n_iter >= qp->next_newton && qp->up_max - qp->low_min > qp->tol_now) {
             qp->newton_work += newton_cost(qp) * (1.0 + 0.5 * (double)qp->face.n_pending);
             face_sync(qp);

@@ -47,6 +47,7 @@ typedef struct evk_qp {
     /* results of certify */
     double bias, objective, gap, violation;
     int32_t converged;
+    evk_status status; /* EVK_ERR_OVERFLOW: kernel, targets and box are too large together: no solution */
 } evk_qp;
 
 /* Doubles of workspace, 0 where the size overflows; and the placing of every array in it. */

@@ -19,6 +19,7 @@ typedef struct solution {
     double bias, objective, gap, violation;
     int64_t n_iter, n_calls;
     int32_t converged;
+    evk_status status;
 } solution;
 
 static double kernel_value(const problem *p, size_t i, size_t j)
@@ -78,6 +79,7 @@ static solution solve(const evk_functions *functions, const problem *p)
     s.violation = qp.violation;
     s.n_iter = qp.n_iter;
     s.converged = qp.converged;
+    s.status = qp.status;
     free(columns);
     free(lower);
     free(upper);
@@ -302,9 +304,56 @@ static void check_nan(const evk_functions *functions)
         p.max_iter = 1000;
         solution s = solve(functions, &p);
         CHECK(s.n_iter <= 1000);
-        CHECK(!(s.converged && isfinite(s.gap)));
+        CHECK(!s.converged && s.status == EVK_ERR_OVERFLOW);
         free(s.beta);
     }
+}
+
+/* However large kernel, targets and C are: beta lies in its box, and there is a finite certificate or a status. */
+static void check_overflow(const evk_functions *functions)
+{
+    static const double sizes[] = {1e3, 1e60, 1e100, 3e102, 1e154}, factors[] = {1e-300, 1.0, 1e150, 1e300};
+    enum { MANY = 24 };
+    size_t n_failed = 0, n_solved = 0;
+    uint64_t seed = 5;
+    for (size_t k = 0; k < sizeof sizes / sizeof *sizes; k++)
+        for (size_t f = 0; f < sizeof factors / sizeof *factors; f++)
+            for (int32_t degree = 1; degree <= 3; degree++)
+                for (int classify = 0; classify < 2; classify++) {
+                    const evk_kernel poly = {.kind = EVK_POLY, .degree = degree, .gamma = 1.0, .coef0 = 1.0};
+                    double x[MANY * 2], y[MANY];
+                    for (size_t i = 0; i < MANY * 2; i++)
+                        x[i] = sizes[k] * uniform(&seed, -1.0, 1.0);
+                    for (size_t i = 0; i < MANY; i++)
+                        y[i] = classify ? (i % 2 ? 1.0 : -1.0) : factors[f] * uniform(&seed, -1.0, 1.0);
+                    problem p = regression(&poly, x, y, MANY, 2, factors[f], 0.0);
+                    p.classify = classify;
+                    p.max_iter = 2000;
+                    const solution s = solve(functions, &p);
+                    for (size_t i = 0; i < MANY; i++)
+                        CHECK(s.beta[i] >= lower_of(&p, i) && s.beta[i] <= upper_of(&p, i));
+                    const int finite = isfinite(s.bias) && isfinite(s.objective) && isfinite(s.gap);
+                    CHECK(s.status == EVK_ERR_OVERFLOW || (s.status == EVK_OK && finite));
+                    CHECK(s.status == EVK_OK || !s.converged);
+                    n_failed += s.status != EVK_OK;
+                    n_solved += s.converged != 0;
+                    free(s.beta);
+                }
+    CHECK(n_failed > 10 && n_solved > 10);
+}
+
+/* targets so small that the gains of all pairs underflow */
+static void check_tiny(const evk_functions *functions)
+{
+    static const double x[] = {1.0, -1.0, 2.0}, y[] = {-2e-200, 2e-200, -4e-200};
+    problem p = regression(&linear, x, y, 3, 1, 1.0, 0.0);
+    p.tol = 1e-210;
+    const solution s = solve(functions, &p);
+    CHECK(s.status == EVK_OK && s.converged);
+    CHECK_NEAR(s.bias, 0.0, 1e-210);
+    for (size_t i = 0; i < 3; i++)
+        CHECK(fabs(s.beta[i]) <= 4e-200);
+    free(s.beta);
 }
 
 int main(void)
@@ -316,6 +365,8 @@ int main(void)
         check_duplicates(functions);
         check_small_regressions(functions);
         check_nan(functions);
+        check_overflow(functions);
+        check_tiny(functions);
     }
     check_random();
     return check_report();

@@ -2,7 +2,7 @@
 
 int main(void)
 {
-    static const evk_status all[] = {EVK_OK, EVK_ERR_UNKNOWN_SIMD, EVK_ERR_UNSUPPORTED_SIMD};
+    static const evk_status all[] = {EVK_OK, EVK_ERR_UNKNOWN_SIMD, EVK_ERR_UNSUPPORTED_SIMD, EVK_ERR_OVERFLOW};
     enum { N = sizeof all / sizeof *all };
     const char *unknown = evk_status_message((evk_status)-999);
     CHECK(unknown != NULL && *unknown != '\0');

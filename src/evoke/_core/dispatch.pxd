@@ -87,6 +87,7 @@ cdef extern from "dispatch.h" nogil:
         double *residual
         double bias, objective, gap, violation, resolution
         int32_t converged
+        evk_status status
 
     ctypedef struct evk_least_squares:
         double *columns

@@ -7,6 +7,7 @@ import threading
 from typing import NamedTuple
 
 from evoke._core.dispatch cimport (
+    EVK_OK,
     aligned,
     evk_columns,
     evk_gram,
@@ -15,6 +16,7 @@ from evoke._core.dispatch cimport (
     evk_qp,
     evk_qp_place,
     evk_qp_work_size,
+    evk_status_message,
     functions,
     whole_packs,
 )
@@ -160,7 +162,9 @@ cdef class Machine:
     def solve(self, const double[::1] target not None, const double[::1] lower not None,
               const double[::1] upper not None, double epsilon, double tol, int64_t max_iter,
               double[::1] beta not None):
-        """Optimise from `beta` (feasible), which takes the solution. Returns the certificate. Ctrl-C interrupts it."""
+        """Optimise from `beta` (feasible), which takes the solution. Returns the certificate. Ctrl-C interrupts it.
+
+        An OverflowError says that kernel, targets and box are too large for each other; beta lies in its box then."""
         cdef int64_t budget = max(<size_t>1, WORK_BETWEEN_SIGNALS // (2 * self.gram.points.n))
         cdef int done = 0
         self.start(target, lower, upper, epsilon, tol, max_iter, beta)
@@ -169,11 +173,13 @@ cdef class Machine:
             with nogil:
                 done = functions.qp_run(&self.qp, budget)
         self.finish(beta)
+        if self.qp.status != EVK_OK:
+            raise OverflowError(evk_status_message(self.qp.status).decode())
         return self.certificate()
 
     def certify(self, const double[::1] target not None, const double[::1] lower not None,
                 const double[::1] upper not None, double epsilon, double tol, double[::1] beta not None):
-        """Bias, objective and gap of a solution found elsewhere."""
+        """Bias, objective and gap of a solution found elsewhere; not finite where these overflow."""
         self.start(target, lower, upper, epsilon, tol, 0, beta)
         self.finish(beta)
         return self.certificate()

@@ -7,6 +7,7 @@ from collections import namedtuple
 import numpy as np
 
 from evoke._core.dispatch cimport (
+    EVK_OK,
     aligned,
     evk_columns,
     evk_gram_place,
@@ -189,6 +190,8 @@ cdef class Trainer:
                 if self.poll.ask(self.poll.data):
                     return 0
             functions.qp_certify(qp)
+            if qp.status != EVK_OK:
+                return 0
             bias[o] = qp.bias
             memcpy(coef + o * ld, qp.beta, ld * sizeof(double))
             for p in range(n):

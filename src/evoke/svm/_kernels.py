@@ -13,7 +13,7 @@ from evoke._validation.parameters import INT32_MAX, check_integer, check_number,
 
 __all__ = [
     "check_kernel", "check_kernel_range", "check_name", "check_square", "gram_of", "is_precomputed", "make_kernel",
-    "overflow", "support_vectors", "values_between",
+    "not_finite", "overflow", "singular", "support_vectors", "values_between",
 ]  # fmt: skip
 
 _NAMES = (*KERNELS, "precomputed")
@@ -69,14 +69,8 @@ def _effective_gamma(gamma, X):
 
 
 def check_kernel_range(X, kernel):
-    """No kernel value between rows of X may overflow; by Cauchy and Schwarz the longest row bounds them all."""
-    if kernel.name == "rbf":
-        return
-    with np.errstate(over="ignore"):
-        largest = np.einsum("ij,ij->i", X, X).max()
-        if kernel.name == "poly":
-            largest = (kernel.gamma * largest + abs(kernel.coef0)) ** kernel.degree
-    if not np.isfinite(largest):
+    """No kernel value between rows of X may overflow."""
+    if not np.isfinite(_largest(kernel, X)):
         raise overflow(kernel, X)
 
 
@@ -85,12 +79,62 @@ def overflow(kernel, X):
     on = f"on X with values up to {np.abs(X).max():.3g}"
     if type(kernel) is not Kernel:
         return ValueError(f"the decisions overflow {on}; scale the kernel")
-    if kernel.name != "poly":
-        return ValueError(f"the kernel overflows: kernel={kernel.name!r} {on}; scale X")
+    return ValueError(f"the kernel overflows: {_stated(kernel)} {on}; {_smaller(kernel)}")
+
+
+def not_finite(kernel, X, C):
+    """The error to raise where no kernel value overflows on X, but what is made of them, with capacities up to C.
+
+    X is the kernel matrix where that is given.
+    """
+    stated = f"{_stated(kernel)} has values up to {_largest(kernel, X):.3g}, and C={C:.3g}"
+    if getattr(kernel, "name", None) == "rbf":
+        return ValueError(f"the coefficients are not finite: {stated}; the targets or C are too large, scale them")
     return ValueError(
-        f"the kernel overflows: kernel='poly' with gamma={kernel.gamma}, coef0={kernel.coef0}, degree={kernel.degree} "
-        f"{on}; scale X or lower gamma, coef0 or degree"
+        f"the coefficients are not finite: {stated}; these and the targets are too large for each other: "
+        f"{_smaller(kernel)}, or scale the targets or lower C"
     )
+
+
+def singular(kernel, X, C):
+    """The error to raise where a kernel matrix with 1 / C on its diagonal cannot be solved with."""
+    fault = "is singular" if type(kernel) is Kernel else "has eigenvalues that are negative, or zero"
+    rows = "these rows, lower it"
+    if getattr(kernel, "name", None) != "rbf":
+        rows = f"values up to {_largest(kernel, X):.3g} of {_stated(kernel)}, lower it, or {_smaller(kernel)}"
+    return ValueError(
+        f"the kernel matrix with 1 / C on its diagonal {fault} to working precision: C={C} is too large for {rows}"
+    )
+
+
+def _stated(kernel):
+    """A kernel with the parameters that it has a use for."""
+    if type(kernel) is not Kernel:
+        return "the kernel that is given"
+    return f"kernel={kernel.name!r}" + {
+        "rbf": f" with gamma={kernel.gamma}",
+        "poly": f" with gamma={kernel.gamma}, coef0={kernel.coef0}, degree={kernel.degree}",
+    }.get(kernel.name, "")
+
+
+def _smaller(kernel):
+    """What makes the values of a kernel smaller; those of "rbf" are at most 1."""
+    if type(kernel) is not Kernel:
+        return "scale the kernel"
+    return "scale X or lower gamma, coef0 or degree" if kernel.name == "poly" else "scale X"
+
+
+def _largest(kernel, X):
+    """A bound of the kernel between rows of X: by Cauchy and Schwarz that of the longest row with itself."""
+    if type(kernel) is not Kernel:
+        return np.abs(X).max()
+    if kernel.name == "rbf":
+        return 1.0
+    with np.errstate(over="ignore"):
+        largest = np.einsum("ij,ij->i", X, X).max()
+        if kernel.name == "poly":
+            largest = (kernel.gamma * largest + abs(kernel.coef0)) ** kernel.degree
+    return largest
 
 
 # ---------------------------------------------------------------------- kernels that are given

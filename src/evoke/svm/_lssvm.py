@@ -17,7 +17,7 @@ from evoke.persistence.model import savable
 from evoke.svm._base import KernelMachine, OneAgainstRest, Regression, decide_given
 from evoke.svm._calibration import fit_slope
 from evoke.svm._data import encode, read_labels, read_values
-from evoke.svm._kernels import check_kernel_range, gram_of, support_vectors
+from evoke.svm._kernels import check_kernel_range, gram_of, not_finite, singular, support_vectors
 from evoke.svm._weights import class_weights, read_weights, weighted_C
 
 __all__ = ["LSSVC", "LSSVR"]
@@ -59,15 +59,11 @@ class LeastSquaresMachine(KernelMachine):
         else:
             fitted = _fit_given(matrix, targets, 1.0 / (self.C * weights))
         if fitted is None:
-            fault = "is singular" if matrix is None else "has eigenvalues that are negative, or zero"
-            raise ValueError(
-                f"the kernel matrix with 1 / C on its diagonal {fault} to working precision: C={self.C} is too "
-                "large for these rows, lower it"
-            )
+            raise singular(kernel, rows if matrix is None else matrix, self.C)
         coefficients, intercept = fitted.dual_coef, fitted.intercept
         left_out = fitted.decisions if isinstance(fitted, Fitted) and leave_out else None
         if not (np.isfinite(coefficients).all() and np.isfinite(intercept).all()):
-            raise ValueError("the coefficients are not finite: X, the targets or C are too large, scale them")
+            raise not_finite(kernel, rows if matrix is None else matrix, float(self.C * weights.max()))
         if matrix is None:
             decisions = decide(rows, rows, coefficients, intercept, kernel)
         else:

@@ -23,7 +23,7 @@ from evoke._validation.parameters import (
     check_positive,
 )
 from evoke.exceptions import SolverWarning
-from evoke.svm._kernels import check_kernel_range, check_name, check_square, gram_of, is_precomputed
+from evoke.svm._kernels import check_kernel_range, check_name, check_square, gram_of, is_precomputed, not_finite
 from evoke.svm._working_sets import MANY_ROWS, WorkingSets
 
 __all__ = ["SOLVERS", "Solution", "check_solver_of_kernel", "check_stopping", "solve", "solve_each", "solve_targets"]
@@ -135,7 +135,7 @@ def solve(
         A parameter is of a value or type that it cannot have.
     ValueError
         An array is not finite or of the wrong shape, a kernel matrix is not symmetric, a box leaves out zero, the
-        kernel overflows on X, or ThunderSVM cannot have these boxes.
+        kernel or what is made of it overflows on X, or ThunderSVM cannot have these boxes.
     ThunderSVMError
         The library cannot be found or loaded.
 
@@ -226,10 +226,13 @@ def solve_each(X, problems, kernel, *, epsilon, tol, max_iter, solver, cache_siz
         if reason is not None:
             reasons.append(reason)
         if solver != "thundersvm" or reason is not None:
-            found = machine.solve(target, lower, upper, epsilon, tol, max_iter, beta)
+            try:
+                found = machine.solve(target, lower, upper, epsilon, tol, max_iter, beta)
+            except OverflowError:
+                raise not_finite(kernel, X, max(-lower.min(), upper.max())) from None
         # Both are sums over all coefficients.
         if not (math.isfinite(found.bias) and math.isfinite(found.gap)):
-            raise ValueError("the coefficients are not finite: X, the targets or C are too large, scale them")
+            raise not_finite(kernel, X, max(-lower.min(), upper.max()))
         certificates.append(found)
     if reasons and warn:
         warnings.warn(
