@@ -10,11 +10,11 @@
 /* to whole packs */
 static size_t round_up(size_t n) { return (n + EVK_LANES_DOUBLE - 1) / EVK_LANES_DOUBLE * EVK_LANES_DOUBLE; }
 
-/* a * b + c where only the product may overflow; 0 on overflow */
+/* a * b + c where c itself has not overflowed; 0 where it is more doubles than a size_t can count the bytes of */
 static size_t product_plus(size_t a, size_t b, size_t c)
 {
     const size_t limit = (size_t)-1 / (4 * sizeof(double));
-    if (b != 0 && a > (limit - c) / b)
+    if (c > limit || (b != 0 && a > (limit - c) / b))
         return 0;
     return a * b + c;
 }

@@ -94,6 +94,9 @@ int main(void)
         CHECK(evk_qp_work_size(9, huge[k]) == 0);
         CHECK(evk_qp_work_size(huge[k], huge[k]) == 0);
     }
+    /* what is added to a product may be too large by itself */
+    CHECK(evk_loo_work_size(INT32_MAX, (size_t)1 << 28, 1) == 0);
+    CHECK(evk_loo_work_size((size_t)1 << 28, INT32_MAX, 1) == 0);
     /* the largest sizes that indices of 32 bits allow are no overflow, if SIZE_MAX has 64 bits */
     if (SIZE_MAX > UINT32_MAX)
         CHECK(evk_gram_work_size(INT32_MAX, 2) > 2 * (size_t)INT32_MAX);
