@@ -260,6 +260,16 @@ def test_headers_that_say_nothing_good(header, reason, path):
         evoke.load(path)
 
 
+@pytest.mark.parametrize("strings", ["ab", 3, None, ["a", 3], {"tuple": ["a"]}, {"array": "a"}, [["a"]]])
+def test_strings_that_are_no_list_of_text(strings, path):
+    MODELS["classifier"].save(path)
+    header, arrays = read_archive(path)
+    header["parameters"]["n_jobs"] = {"strings": strings}
+    path.write_bytes(pack(header, arrays | {"a": np.array(["b"])} if strings == {"array": "a"} else arrays))
+    with pytest.raises(ModelFileError, match="strings must be a list of text"):
+        evoke.load(path)
+
+
 NPY = b"\x93NUMPY\x01\x00v\x00"
 
 

@@ -103,26 +103,32 @@ def read_pieces(path: Path, form: Format, n_rows: int | None, numbers: Container
 
 
 def _parquet_pieces(path: Path, n_rows: int | None) -> Iterator[Any]:
-    import pyarrow
+    frames = _batches(path, n_rows)
+    while True:
+        try:
+            frame = next(frames, None)
+            if frame is None:
+                return
+            frame = frame.reset_index(drop=all(name is None for name in frame.index.names))
+        except (ImportError, MemoryError, OSError):
+            raise
+        except Exception as error:  # what a file says of its columns, above all for pandas, is read without a check
+            reason = str(error) if isinstance(error, ValueError) else f"{type(error).__name__}: {error}"
+            raise ValueError(f"{path} is not a Parquet file that can be read: {reason}") from None
+        odd = [name for name in frame.columns if not isinstance(name, str)]
+        if odd:
+            raise ValueError(f"{path} has columns whose names are not text: {some(odd)}")
+        yield frame
+
+
+def _batches(path: Path, n_rows: int | None) -> Iterator[Any]:
+    pandas = import_pandas()
+    if n_rows is None:
+        yield pandas.read_parquet(path, engine="pyarrow")
+        return
     from pyarrow import parquet
 
-    try:
-        if n_rows is None:
-            frames = iter([import_pandas().read_parquet(path, engine="pyarrow")])
-        else:
-            frames = _batches(parquet.ParquetFile(path), n_rows)
-        for frame in frames:
-            frame = frame.reset_index(drop=all(name is None for name in frame.index.names))
-            odd = [name for name in frame.columns if not isinstance(name, str)]
-            if odd:
-                raise ValueError(f"{path} has columns whose names are not text: {some(odd)}")
-            yield frame
-    except pyarrow.ArrowInvalid as error:
-        raise ValueError(f"{path} is not a Parquet file that can be read: {error}") from None
-
-
-def _batches(file: Any, n_rows: int) -> Iterator[Any]:
-    pandas = import_pandas()
+    file = parquet.ParquetFile(path)
     described = (file.schema_arrow.pandas_metadata or {}).get("index_columns", [])
     # an index of equal steps is no column of the file, and a batch is not as long as it
     index = next((item for item in described if isinstance(item, dict) and item["name"] is not None), None)

@@ -161,6 +161,12 @@ def _objects(elements: list[Any]) -> NDArray[Any]:
     return array
 
 
+def _strings(elements: list[str]) -> NDArray[Any]:
+    if type(elements) is not list or any(type(element) is not str for element in elements):
+        raise ValueError(f"strings must be a list of text, got {shown(elements)}")
+    return np.array(elements, dtype=np.dtypes.StringDType())
+
+
 def _seed_sequence(state: dict[str, Any]) -> SeedSequence:
     if not state["pool_size"] <= _MOST_POOL:
         raise ValueError(f"pool_size of a SeedSequence is {state['pool_size']}")
@@ -198,7 +204,7 @@ _MAKERS = {
     "scalar": lambda array: array[()],
     "array": lambda array: array,
     "objects": _objects,
-    "strings": lambda elements: np.array(elements, dtype=np.dtypes.StringDType()),
+    "strings": _strings,
     "SeedSequence": _seed_sequence,
     "Generator": lambda state: Generator(_bit_generator(state)),
     "RandomState": _random_state,

@@ -1,0 +1,123 @@
+"""Search for inputs that do harm: model files, tables, calls of the C core, made from seeds.
+
+python tools/fuzz.py models --cases 100000            changed model files, with checksums that are right
+python tools/fuzz.py tables --cases 10000             CSV and Parquet through evoke fit and evoke predict
+python tools/fuzz.py core --cases 100000              the C core under the sanitizers; needs meson, ninja and a compiler
+python tools/fuzz.py models --seed 0 --case 417       one case again, with its traceback
+
+What was done is kept in build/fuzz, and the same command continues there; --fresh begins anew. --json FILE adds counts and
+faults to a file of results. Exit status 1 where there is a fault. Case k of a seed is the same whatever the number of cases.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import json
+import os
+import subprocess
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).parents[1]
+sys.path.append(str(ROOT / "tools"))
+
+from fuzzing.runner import MOST_FAULTS, run
+KINDS = ("models", "tables", "core")
+CTEST = ROOT / "build" / "ctest-address,undefined"
+_PIECE = 2000  # cases of the C core between two notes of what was done
+
+
+def case_of(kind: str) -> Callable[[int, int], str]:
+    """What runs one case; imports what it needs."""
+    os.environ |= {"OMP_NUM_THREADS": "1", "ARROW_DEFAULT_MEMORY_POOL": "system", "MALLOC_ARENA_MAX": "2"}
+    module = importlib.import_module(f"fuzzing.{kind}")
+    module.prepare()
+    return module.case
+
+
+def core(cases: int, seed: int, first: int, say: Callable[[int], None]) -> dict[str, Any]:
+    """Cases of the C core: csrc/tests/test_random.c says what they are."""
+    done = subprocess.run(["sh", str(ROOT / "tools" / "ctest.sh"), str(CTEST), "address,undefined", "false", "random"])
+    if done.returncode != 0:
+        sys.exit("the C core cannot be built, or its short test failed")
+    program = CTEST / "csrc" / "tests" / "test_random"
+    environment = os.environ | {"UBSAN_OPTIONS": "halt_on_error=1:print_stacktrace=1"}
+    outcomes: Counter[str] = Counter()
+    for at in range(first, cases, _PIECE):
+        n = min(_PIECE, cases - at)
+        ran = subprocess.run([program, str(n), str(seed), str(at)], env=environment, capture_output=True, text=True)
+        if ran.returncode != 0:
+            fault = {"case": at, "fault": f"in these {n} cases: {ran.stderr[-4000:]}"}
+            return {"next": at + n, "outcomes": dict(outcomes), "faults": [fault]}
+        outcomes["passed"] += n
+        say(at + n)
+    return {"next": cases, "outcomes": dict(outcomes), "faults": []}
+
+
+def main(arguments: list[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("kind", choices=KINDS)
+    parser.add_argument("--cases", type=int, default=1000)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--case", type=int, help="run this one here and let it fail")
+    parser.add_argument("--fresh", action="store_true", help="forget what was done before")
+    parser.add_argument("--json", type=Path, help="a file of results to which this run is added")
+    options = parser.parse_args(arguments)
+    kind, seed = options.kind, options.seed
+    if options.case is not None and kind == "core":
+        return subprocess.run([CTEST / "csrc" / "tests" / "test_random", "1", str(seed), str(options.case)]).returncode
+    if options.case is not None:
+        print(case_of(kind)(seed, options.case))
+        return 0
+
+    kept = ROOT / "build" / "fuzz" / f"{kind}-{seed}.json"
+    state: dict[str, Any] = {"next": 0, "outcomes": {}, "faults": [], "seconds": 0.0}
+    if kept.exists() and not options.fresh:
+        state = json.loads(kept.read_text())
+    print(f"{kind}, seed {seed}: cases {state['next']} to {options.cases - 1}", flush=True)
+    began, before = time.monotonic(), state["seconds"]
+
+    def say(at: int) -> None:
+        print(f"  {at} of {options.cases}, {time.monotonic() - began:.0f} s", flush=True)
+
+    while state["next"] < options.cases and len(state["faults"]) < MOST_FAULTS:
+        if kind == "core":
+            found = core(options.cases, seed, state["next"], say)
+        else:
+            end = min(state["next"] + 5000, options.cases)
+            found = run(case_of(kind), seed=seed, first=state["next"], end=end, say=say)
+        state = {
+            "next": found["next"], "outcomes": dict(Counter(state["outcomes"]) + Counter(found["outcomes"])),
+            "faults": state["faults"] + found["faults"], "seconds": before + time.monotonic() - began,
+        }  # fmt: skip
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        kept.write_text(json.dumps(state, indent=1))
+    for fault in state["faults"]:
+        print(f"FAULT, python tools/fuzz.py {kind} --seed {seed} --case {fault['case']}\n  {fault['fault']}")
+    print(f"{state['next']} cases, {len(state['faults'])} faults; {state['outcomes']}")
+    if options.json is not None:
+        add_to(options.json, kind, seed, state)
+    return int(bool(state["faults"]))
+
+
+def add_to(path: Path, kind: str, seed: int, state: dict[str, Any]) -> None:
+    """Put the counts of a run into a file of results, in the place of the last one of its kind."""
+    import evoke
+
+    record = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+    record[kind] = {
+        "seed": seed, "cases": state["next"], "outcomes": state["outcomes"], "faults": state["faults"],
+        "seconds": round(state["seconds"], 1), "date": date.today().isoformat(),
+    }  # fmt: skip
+    record["config"] = evoke.show_config(mode="dict")
+    path.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

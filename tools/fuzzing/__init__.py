@@ -1,0 +1,1 @@
+"""Cases made from seeds that `tools/fuzz.py` runs: model files, tables."""
