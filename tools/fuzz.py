@@ -5,8 +5,9 @@ python tools/fuzz.py tables --cases 10000             CSV and Parquet through ev
 python tools/fuzz.py core --cases 100000              the C core under the sanitizers; needs meson, ninja and a compiler
 python tools/fuzz.py models --seed 0 --case 417       one case again, with its traceback
 
-What was done is kept in build/fuzz, and the same command continues there; --fresh begins anew. --json FILE adds counts and
-faults to a file of results. Exit status 1 where there is a fault. Case k of a seed is the same whatever the number of cases.
+What was done is kept in build/fuzz, or in --state FILE, and the same command continues there; --fresh begins anew.
+--json FILE adds counts and faults to a file of results. Exit status 1 where there is a fault. Case k of a seed is the
+same whatever the number of cases.
 """
 
 from __future__ import annotations
@@ -24,10 +25,9 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
-ROOT = Path(__file__).parents[1]
-sys.path.append(str(ROOT / "tools"))
-
 from fuzzing.runner import MOST_FAULTS, run
+
+ROOT = Path(__file__).parents[1]
 KINDS = ("models", "tables", "core")
 CTEST = ROOT / "build" / "ctest-address,undefined"
 _PIECE = 2000  # cases of the C core between two notes of what was done
@@ -67,6 +67,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--case", type=int, help="run this one here and let it fail")
     parser.add_argument("--fresh", action="store_true", help="forget what was done before")
+    parser.add_argument("--state", type=Path, help="a file of its own for what was done")
     parser.add_argument("--json", type=Path, help="a file of results to which this run is added")
     options = parser.parse_args(arguments)
     kind, seed = options.kind, options.seed
@@ -76,7 +77,7 @@ def main(arguments: list[str] | None = None) -> int:
         print(case_of(kind)(seed, options.case))
         return 0
 
-    kept = ROOT / "build" / "fuzz" / f"{kind}-{seed}.json"
+    kept = options.state or ROOT / "build" / "fuzz" / f"{kind}-{seed}.json"
     state: dict[str, Any] = {"next": 0, "outcomes": {}, "faults": [], "seconds": 0.0}
     if kept.exists() and not options.fresh:
         state = json.loads(kept.read_text())

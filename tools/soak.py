@@ -4,15 +4,15 @@ python tools/soak.py --hours 2 [--seed 0] [--json FILE]
 
 In every round, in turn and at random moments:
 
-fits         three threads fit at once, and two processes of joblib: the bits are those of the same seed at the beginning
-refits       one estimator is fitted again and again while other threads predict with it: each answer is that of one whole fit
+fits         three threads fit at once, and two processes of joblib: the bits are those that the seed gave at first
+refits       one estimator is fitted again and again while a thread predicts with it: an answer is that of one whole fit
 saves        a child that saves over and over is killed: the file is whole, one of the two that it wrote
-checkpoints  a child that fits with a checkpoint is killed, once or more: what it had said to be kept is there, and the run
-             that continues ends with the bits of one without a break
-interrupts   a child in a fit gets Ctrl-C: it saves what it has, which can be loaded
+checkpoints  a child that fits with a checkpoint is killed, once or more: what it had said to be kept is there, and the
+             run that continues ends with the bits of one without a break
+interrupts   a child in a fit gets Ctrl-C: it saves what it has, which can be loaded and has the bits of a whole run
 
-After the warm-up, a tenth of the time, the memory of this process may grow by 5 MB at most, and no file or thread may be
-left. Exit status 1 where something failed. Needs fork.
+After the warm-up, a tenth of the time, the memory of this process may grow by 5 MB at most, and no file or thread may
+be left. Exit status 1 where something failed. Needs fork.
 """
 
 from __future__ import annotations

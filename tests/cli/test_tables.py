@@ -161,3 +161,27 @@ def test_what_is_no_parquet(here, tmp_path):
     pytest.importorskip("pyarrow")
     path = csv(tmp_path, "a,b\n1,2\n", "data.parquet")
     assert_one_line(here("fit", path, "--target", "a", "-o", tmp_path / "a.evk"), 1, str(path), "not a Parquet file")
+
+
+@pytest.mark.parametrize("said", [
+    "{", "[]", '"x"', '{"columns": [{"name": "a"}]}',
+    *('{"column_indexes": [], "columns": [], "index_columns": ' + index + "}" for index in (
+        "null", "3", '["gone"]', "[null]", "[{}]", '[{"name": "i"}]', '[{"kind": "range", "name": "i", "step": 1}]',
+        '[{"kind": "range", "name": "i", "start": "x", "stop": null, "step": 1}]',
+        '[{"kind": "range", "name": "i", "start": 0, "stop": 0, "step": 0}]',
+    )),
+])  # fmt: skip
+def test_what_parquet_says_of_an_index_that_is_not_there(here, tmp_path, said):
+    pyarrow = pytest.importorskip("pyarrow")
+    from pyarrow import parquet
+
+    path, odd, out = tmp_path / "data.parquet", tmp_path / "odd.parquet", tmp_path / "a.evk"
+    frame = pyarrow.table({"a": [1.0, 2.0, 3.0], "b": [0.5, 1.0, 0.0]})
+    parquet.write_table(frame, path)
+    parquet.write_table(frame.replace_schema_metadata({"pandas": said}), odd)
+    fit = ["--target", "a", "--task", "regress", *QUICK, "-o", out]
+    assert here("fit", path, *fit).returncode == 0
+    for command in (["fit", odd, *fit], ["predict", out, odd]):
+        done = here(*command)
+        if done.returncode:
+            assert_one_line(done, 1, f"{odd} is not a Parquet file that can be read: ")

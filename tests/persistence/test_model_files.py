@@ -260,6 +260,16 @@ def test_headers_that_say_nothing_good(header, reason, path):
         evoke.load(path)
 
 
+@pytest.mark.parametrize("dtype", [np.float64, np.bool_, "U1"])
+def test_support_that_is_no_array_of_integers(dtype, path):
+    products = ROWS @ ROWS.T
+    SVC(kernel="precomputed").fit(products, np.arange(20) % 2).save(path)
+    header, arrays = read_archive(path)
+    path.write_bytes(pack(header, arrays | {"support_": arrays["support_"].astype(dtype)}))
+    with pytest.raises(ModelFileError, match="support_ must be an array of integers"):
+        evoke.load(path)
+
+
 @pytest.mark.parametrize("strings", ["ab", 3, None, ["a", 3], {"tuple": ["a"]}, {"array": "a"}, [["a"]]])
 def test_strings_that_are_no_list_of_text(strings, path):
     MODELS["classifier"].save(path)

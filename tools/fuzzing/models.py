@@ -85,7 +85,9 @@ MODELS: dict[str, Callable[[], Any]] = {
     "precomputed": lambda: SVC(kernel="precomputed").fit(PRODUCTS, np.arange(20) % 2),
     "least squares, precomputed": lambda: LSSVR(kernel="precomputed").fit(PRODUCTS, ROWS[:, 0]),
     "names": lambda: EvokeClassifier(**TINY).fit([pd.DataFrame(x, columns=["p", "q"]) for x in X], SIDES),
-    "LandmarkLSSVC": lambda: LandmarkLSSVC(n_landmarks=5, random_state=0, probability=True).fit(ROWS, np.arange(20) % 2),
+    "LandmarkLSSVC": lambda: LandmarkLSSVC(n_landmarks=5, random_state=0, probability=True).fit(
+        ROWS, np.arange(20) % 2
+    ),
     "LandmarkLSSVR": lambda: LandmarkLSSVR(n_landmarks=5, random_state=0).fit(ROWS, ROWS),
     "LandmarkSVC": lambda: LandmarkSVC(n_landmarks=5, random_state=0).fit(ROWS, np.arange(20) % 3),
 }  # fmt: skip

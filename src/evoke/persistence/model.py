@@ -106,12 +106,15 @@ def save(model: Persistent, path: str | os.PathLike[str]) -> None:
     arrays: Arrays = {}
     parameters = {key: value for key, value in model.get_params(deep=False).items() if key != "callbacks"}
     fitted = dict(sorted(model._state_for_file().items()))
-    header = {
-        "class": name,
-        "parameters": {key: encode(value, key, arrays) for key, value in parameters.items()},
-        "fitted": {key: encode(value, key, arrays) for key, value in fitted.items()},
-    }
-    _make(header, dict(arrays))  # what `load` would refuse is not written
+    try:
+        header = {
+            "class": name,
+            "parameters": {key: encode(value, key, arrays) for key, value in parameters.items()},
+            "fitted": {key: encode(value, key, arrays) for key, value in fitted.items()},
+        }
+        _make(header, dict(arrays))  # what `load` would refuse is not written
+    except RecursionError:
+        raise ValueError("a list or dict of the model is nested too deeply, or holds itself") from None
     write_archive(path, header, arrays)
 
 

@@ -67,6 +67,8 @@ class KernelMachine(Persistent):
         check_values("dual_coef_", self.dual_coef_, (None, None))
         check_values("intercept_", self.intercept_, (None,))
         n_support = self.dual_coef_.shape[1]
+        if not (isinstance(self.support_, np.ndarray) and self.support_.dtype.kind in "iu"):
+            raise refusal("support_", "be an array of integers", self.support_)
         if is_precomputed(self.kernel_):
             check_values("support_vectors_", self.support_vectors_, (0, 0))
             if n_support and not 0 <= min(self.support_) <= max(self.support_) < self.n_features_in_:
