@@ -170,7 +170,13 @@ def _parquet(rng: Rng, names: list[str], columns: list[list[Any]], tame: bool) -
     file = io.BytesIO()
     parquet.write_table(table, file, row_group_size=_pick(rng, [1, 3, 10**6]))
     content = file.getvalue()
-    return content[: int(rng.integers(len(content)))] if rng.random() < 0.05 else content
+    if rng.random() < 0.05:
+        return content[: int(rng.integers(len(content)))]
+    if rng.random() < 0.05:
+        other = bytearray(content)
+        other[int(rng.integers(len(other)))] = int(rng.integers(256))
+        return bytes(other)
+    return content
 
 
 def _table(rng: Rng, path: Path, names: list[str], separator: str, tame: bool) -> None:
