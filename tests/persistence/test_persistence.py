@@ -322,3 +322,10 @@ def test_a_file_of_another_version_of_the_same_format(model, tmp_path, monkeypat
         assert_same(model, evoke.load(tmp_path / "model.evk"))
     with pytest.raises(evoke.ModelFileError, match=r"format 2, of evoke 99\.0, is newer than 1"):
         evoke.load(tmp_path / "newer.evk")
+
+
+def test_sequences_of_one_step_with_targets_in_arrays(tmp_path):
+    X, y = [np.full((1, 1), k) for k in range(6)], [np.array([k % 2]) for k in range(6)]
+    model = EvokeClassifier(**TINY).fit(X, y)
+    model.save(tmp_path / "model.evk")
+    assert evoke.load(tmp_path / "model.evk").fitted_.per_sequence is False

@@ -291,7 +291,7 @@ def as_targets(y: Any, X: Sequences, *, name: str = "y", of: str = "X", what: st
     common_columns(y, name)
     parts = [to_targets(element, f"{name}[{i}]") for i, element in enumerate(y)]
     # one row of several targets for each sequence, unless these have no more than one step anyway
-    one_row = X.lengths.max() > 1 and all(part.ndim == 2 and len(part) == 1 for part in parts)
+    one_row = bool(X.lengths.max() > 1) and all(part.ndim == 2 and len(part) == 1 for part in parts)
     for i, (part, length) in enumerate(zip(parts, X.lengths, strict=True)):
         if part.ndim not in (1, 2) or len(part) != (1 if one_row else length):
             raise ValueError(
