@@ -16,6 +16,7 @@ from evoke import estimators
 from evoke.callbacks import Checkpoint, Progress
 from evoke.cli.errors import Interrupted, print_note, print_text
 from evoke.cli.figures import check_drawable, draw
+from evoke.cli.held_out import Watched, held_out_lines
 from evoke.cli.parameters import make_estimator
 from evoke.cli.paths import check_targets
 from evoke.cli.roles import (
@@ -85,7 +86,8 @@ def fit_model(
     for note in notes:
         print_note(note)
 
-    end = _evolve(model, data_of_fit, checkpoint)
+    watched = Watched()
+    end = _evolve(model, data_of_fit, checkpoint, watched)
     try:
         model.set_params(n_jobs=None).save(real_out)  # the same file for any number of threads
     except OSError as error:
@@ -93,7 +95,8 @@ def fit_model(
         raise click.ClickException(f"cannot write {out}: {error.strerror or error}{kept}") from None
     if real_plot is not None:
         _draw(model, real_plot)
-    print_text(_summary(model, table, columns, groups))
+    y = data_of_fit[0] if task == "forecast" else data_of_fit[1]
+    print_text(_summary(model, table, columns, groups) + "\n".join([*held_out_lines(model, watched.run, y), ""]))
     files = ", ".join(str(path) for path in (out, plot) if path is not None)
     if end is not None:
         kind = Interrupted if isinstance(end, KeyboardInterrupt) else click.ClickException
@@ -134,9 +137,9 @@ def _series(table: Table, columns: Columns, groups: RowGroups, times: Any, notes
     return y, None
 
 
-def _evolve(model: Any, data: tuple[Any, Any], checkpoint: Path | None) -> BaseException | None:
+def _evolve(model: Any, data: tuple[Any, Any], checkpoint: Path | None, watched: Watched) -> BaseException | None:
     """Fit the model; what ended that early, after a generation that can be kept."""
-    callbacks: list[Any] = [] if checkpoint is None else [Checkpoint(checkpoint), _Resumption()]
+    callbacks: list[Any] = [watched] if checkpoint is None else [Checkpoint(checkpoint), _Resumption(), watched]
     if sys.stderr is not None and sys.stderr.isatty():
         callbacks.append(Progress())
     try:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,7 +35,8 @@ from evoke.sequences.preparation import Preparation, Scaling
 from evoke.svm._calibration import probabilities
 
 __all__ = [
-    "ClassifierModel", "FittedModel", "RegressorModel", "SequenceModel", "check_outputs", "states_and_activations",
+    "ClassifierModel", "FittedModel", "Judged", "RegressorModel", "SequenceModel", "check_outputs",
+    "states_and_activations",
 ]  # fmt: skip
 
 
@@ -205,6 +206,20 @@ def check_run(run: RunState) -> None:
 # ---------------------------------------------------------------- sequences with targets
 
 
+class Judged(NamedTuple):
+    """Decisions on steps by which a machine was chosen, by one that was not trained on them.
+
+    Attributes
+    ----------
+    rows : int64 ndarray of shape (n,)
+        The steps, counted through all sequences.
+    decisions : ndarray of shape (n, n_outputs)
+    """
+
+    rows: NDArray[np.int64]
+    decisions: FloatArray
+
+
 @dataclass(frozen=True, eq=False, kw_only=True)
 class SequenceModel(FittedModel):
     """A model whose inputs are X.
@@ -221,6 +236,8 @@ class SequenceModel(FittedModel):
         Decisions on the sequences of `fit`, each by a readout that was trained without it; NaN where it has no weight.
     scaling : Scaling, optional
         What the readout reads of the activations at a step.
+    judged : Judged, optional
+        What is known of steps that were held out. It is of the fit alone: files do not have it.
     """
 
     per_sequence: bool
@@ -228,6 +245,7 @@ class SequenceModel(FittedModel):
     pooling: Pooling | None = None
     left_out: FloatArray | None = None
     scaling: Scaling | None = None
+    judged: Judged | None = None
 
     @property
     def n_inputs(self) -> int:

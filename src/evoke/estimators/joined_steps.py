@@ -14,6 +14,7 @@ from evoke._validation.arrays import FloatArray
 from evoke._validation.parameters import check_gate_bias, check_lags, is_text
 from evoke.engine import Engine, entropy_of
 from evoke.estimators.blocks import activation_blocks, in_order
+from evoke.estimators.fitted import Judged
 from evoke.estimators.landmark_fit import HELD_OUT, MOST_KEPT, fit_on_landmarks, kept_within
 from evoke.evolution.problem import Objective
 from evoke.evolution.sampling import SampledProblem
@@ -58,7 +59,7 @@ class JoinedSteps:
     most_kept: int = MOST_KEPT
 
     def __call__(self, esp: Engine) -> dict[str, Any]:
-        """The fields `network`, a population, `readout`, `preparation` and `scaling`."""
+        """The fields `network`, a population, `readout`, `preparation`, `scaling` and `judged`."""
         networks = [self.problem.networks(genome) for genome in esp.hall]
         with in_order(self.n_threads) as map_:
             rows = _Steps(self.problem, networks, settled_features(self.problem, networks, map_))
@@ -66,6 +67,7 @@ class JoinedSteps:
         return {
             "network": self.problem.networks(np.stack(esp.hall[: found.n_networks])), "readout": found.readout,
             "preparation": self.problem.preparation, "scaling": found.scaling,
+            "judged": Judged(found.judged, found.decisions),
         }  # fmt: skip
 
 

@@ -22,6 +22,7 @@ from evoke.forecasting.candidates import NetworkCandidate, Readouts
 from evoke.forecasting.combination import Combination
 from evoke.forecasting.files import candidate_from, candidate_state, check_candidate, check_lags
 from evoke.forecasting.intervals import Intervals
+from evoke.forecasting.judged import JudgedForecasts
 from evoke.forecasting.machines import LandmarkReadouts
 from evoke.forecasting.naive import naive_paths
 from evoke.forecasting.origins import Origins, least_known, mean_change
@@ -67,6 +68,8 @@ class RollingModel(ReadsSeries):
     intervals : Intervals
     end : tuple of ndarray
         The (last) series of `fit` without its unit, and the external inputs beside it.
+    judged : JudgedForecasts, optional
+        How far free runs from the rolling origins were off. It is of the fit alone: files do not have it.
     """
 
     season: int
@@ -78,6 +81,7 @@ class RollingModel(ReadsSeries):
     combination: Combination
     intervals: Intervals
     end: tuple[FloatArray, FloatArray]
+    judged: JudgedForecasts | None = None
     washout: int = 0
 
     # ------------------------------------------------------------------ fitting
@@ -138,12 +142,14 @@ class RollingModel(ReadsSeries):
             combination = Combination.of(paths, truth, low, high)
         candidates = [one.of_all(reader.first(one.readouts.n_readouts), parts, origins) for one in candidates]
         errors = combination.left_out(paths, truth, origins.far) - truth
+        off = [path[0] - truth for path in paths[-len(naive[0]) :]]
+        judged = JudgedForecasts.of(errors, off, mean_change(values[-1], season), season)
         errors *= origins.liveliness(values, season)
         return cls(
             features=features, flat=series.flat, index=series.end, season=season,
             n_series=len(parts), exponent=exponent, preparation=preparation, reader=reader,
             candidates=tuple(candidates), combination=combination,
-            intervals=Intervals.of(errors, origins.n_apart), end=parts[-1],
+            intervals=Intervals.of(errors, origins.n_apart), end=parts[-1], judged=judged,
         )  # fmt: skip
 
     # ------------------------------------------------------------------ use
