@@ -10,7 +10,7 @@ pytest.importorskip("rich")
 pytest.importorskip("pandas")
 
 from evoke import tasks
-from helpers.commands import QUICK, assert_one_line, floats, table
+from helpers.commands import QUICK, assert_one_line, assert_scored, floats, table
 
 
 def test_kinds_of_figures(here, data, tmp_path, monkeypatch):
@@ -48,7 +48,7 @@ def test_free_runs_of_several_series_are_drawn(here, frame, data, drawn, tmp_pat
 
 def test_labels_are_drawn_with_the_targets(here, frame, data, model, drawn, tmp_path):
     done = here("predict", model, data, "--plot", tmp_path / "a.png")
-    assert (done.returncode, done.stderr) == (0, "")
+    assert_scored(done)
     assert list(drawn) == ["00", "01", "02", "03", "04", "05"]
     found, display = table(done.stdout), drawn["04"]
     assert display.classes.tolist() == ["left", "right"]
@@ -66,7 +66,7 @@ def test_what_is_drawn_needs_no_targets(here, frame, data, model, drawn, tmp_pat
     frame.assign(side=frame["side"].where(frame["step"] > 0)).to_csv(data, index=False)
     done = here("predict", model, data, "--plot", tmp_path / "a.png")
     assert done.returncode == 0
-    assert done.stderr.startswith("Note: the targets are not drawn: ")
+    assert done.stderr.startswith("Note: the targets of the table are not used: ")
     assert "'side'" in done.stderr
     assert drawn["00"].true is None
 

@@ -15,7 +15,19 @@ pytest.importorskip("pandas")
 import pandas as pd
 
 from evoke import EvokeClassifier, EvokeForecaster, EvokeRegressor, __version__, load, tasks
-from helpers.commands import QUICK, SMALL, OnTerminal, assert_clean, assert_one_line, csv, evoke, floats, table, walks
+from helpers.commands import (
+    QUICK,
+    SMALL,
+    OnTerminal,
+    assert_clean,
+    assert_one_line,
+    assert_scored,
+    csv,
+    evoke,
+    floats,
+    table,
+    walks,
+)
 
 
 def test_labels_a_step(here, frame, data, model, tmp_path):
@@ -23,7 +35,7 @@ def test_labels_a_step(here, frame, data, model, tmp_path):
     expected.fit(walks(frame, "step"), [part["side"].to_numpy() for part in walks(frame, "side")])
     np.testing.assert_array_equal(load(model).genome_, expected.genome_)
     done = here("predict", model, data, "--decisions")
-    assert (done.returncode, done.stderr) == (0, "")
+    assert_scored(done)
     found = table(done.stdout)
     assert list(found.columns) == ["walk", "side", "decision right"]
     assert found["walk"].tolist() == frame["walk"].tolist()
@@ -31,7 +43,8 @@ def test_labels_a_step(here, frame, data, model, tmp_path):
     decisions = np.concatenate(expected.decision_function(walks(frame, "step")))
     np.testing.assert_array_equal(floats(found["decision right"]), decisions)
     done = here("predict", model, data, "-o", tmp_path / "out.csv")
-    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    assert_scored(done)
+    assert done.stdout == ""
     assert (tmp_path / "out.csv").read_text().splitlines()[:2] == ["walk,side", f"00,{found['side'][0]}"]
 
 
@@ -54,7 +67,7 @@ def test_probabilities(here, frame, data, model, tmp_path):
                 *QUICK, "-o", out)  # fmt: skip
     assert done.returncode == 0
     done = here("predict", out, data, "--decisions", "--probabilities")
-    assert (done.returncode, done.stderr) == (0, "")
+    assert_scored(done)
     found = table(done.stdout)
     assert list(found.columns) == ["walk", "end", "decision right", "probability left", "probability right"]
     expected = load(out).predict_proba(walks(frame, "step", "noise"))
@@ -277,7 +290,8 @@ def test_parquet(here, frame, data, model, tmp_path):
     assert here("fit", tmp_path / "data.parquet", *fit).returncode == 0
     assert (tmp_path / "again.evk").read_bytes() == model.read_bytes()
     done = here("predict", model, tmp_path / "data.parquet", "-o", tmp_path / "out.parquet", "--decisions")
-    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    assert_scored(done)
+    assert done.stdout == ""
     found = pd.read_parquet(tmp_path / "out.parquet")
     expected = table(here("predict", model, data, "--decisions").stdout)
     pd.testing.assert_frame_equal(found, expected.astype({"decision right": np.float64}))
@@ -305,7 +319,7 @@ def test_results_on_stdout_and_nothing_else_and_a_table_of_stdin(here, data, tmp
             [sys.executable, "-m", "evoke", "predict", out, "/dev/stdin"],
             stdin=file, capture_output=True, text=True, check=False,
         )  # fmt: skip
-    assert (done.returncode, done.stderr) == (0, "")
+    assert_scored(done)
     assert done.stdout.startswith("side\n")
     assert done.stdout == here("predict", out, data).stdout
 

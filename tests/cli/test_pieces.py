@@ -13,7 +13,7 @@ pytest.importorskip("pandas")
 
 import pandas as pd
 
-from evoke.cli import pieces
+from evoke.cli import answers, pieces
 from helpers.commands import QUICK, assert_clean, assert_one_line, csv
 
 SIZES = [1, 2, 7]
@@ -28,7 +28,7 @@ def in_pieces(here, monkeypatch):
         with monkeypatch.context() as patch:
             if n_rows:
                 patch.setattr(pieces, "N_ROWS", n_rows)
-                patch.setattr(predict, "rows_by_sequence", None)  # the whole table would need it
+                patch.setattr(answers, "rows_by_sequence", None)  # the whole table would need it
             else:
                 patch.setattr(predict, "can_be_read_in_pieces", lambda *_: False)
             return here("predict", *arguments)
@@ -65,11 +65,12 @@ def test_pieces_are_the_whole(here, in_pieces, walks, tmp_path, kind):
     assert done.returncode == 0, done.stderr
     decisions = ["--decisions"] if kind in ("label", "integers", "truths", "landmarks") else []
     whole = in_pieces(0, model, walks, *decisions)
+    assert whole.stderr.startswith("Note: R2 " if "value" in kind else "Note: accuracy ")
     assert whole.returncode == 0 and len(whole.stdout.splitlines()) == len(pd.read_csv(walks)) + 1
     for n_rows in SIZES:
         for table in (walks, walks.with_suffix(".parquet")):
             done = in_pieces(n_rows, model, table, *decisions)
-            assert (done.returncode, done.stdout, done.stderr) == (0, whole.stdout, "")
+            assert (done.returncode, done.stdout, done.stderr) == (0, whole.stdout, whole.stderr)
     for suffix in ("csv", "tsv"):
         assert in_pieces(2, model, walks, "-o", tmp_path / f"pieces.{suffix}").returncode == 0
         assert in_pieces(0, model, walks, "-o", tmp_path / f"whole.{suffix}").returncode == 0

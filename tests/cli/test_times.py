@@ -12,7 +12,7 @@ pytest.importorskip("pandas")
 import pandas as pd
 
 from evoke import EvokeClassifier, EvokeForecaster, load
-from helpers.commands import QUICK, SMALL, assert_one_line, csv, floats, table
+from helpers.commands import QUICK, SMALL, assert_one_line, assert_scored, csv, floats, table
 
 WAVE = np.sin(np.arange(36) / 3)
 MONTHS = pd.date_range("2020-01-01", periods=40, freq="MS")
@@ -41,7 +41,7 @@ def test_times_go_on(here, tmp_path):
     found = table(here("generate", out, "--steps", 2, "--context", write(tmp_path, MONTHS[:20], "past.csv")).stdout)
     assert list(found.columns) == ["t", "y"] and found["t"].tolist() == ["2021-09-01", "2021-10-01"]
     done = here("predict", out, data)
-    assert (done.returncode, done.stderr) == (0, "")
+    assert_scored(done, "MASE")
     assert table(done.stdout)["t"].tolist() == [str(month.date()) for month in MONTHS[:36]]
     assert json.loads(here("info", out, "--json").stdout)["columns"]["time"] == "t"
     assert "time: t" in here("info", out).stdout.splitlines()

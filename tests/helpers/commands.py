@@ -39,6 +39,12 @@ def assert_one_line(done, status, *words):
         assert word in lines[-1]
 
 
+def assert_scored(done, measure="accuracy"):
+    """Predicted from a table with targets: nothing but the score is on stderr."""
+    assert done.returncode == 0, done.stderr
+    assert re.fullmatch(rf"Note: {measure} \S+ on \d+ \w+ \(.*\)\n", done.stderr)
+
+
 def assert_clean(folder, *names):
     """Only these files, no temporary one left."""
     assert sorted(path.name for path in folder.iterdir()) == sorted(names)

@@ -8,7 +8,17 @@ from io import StringIO
 import click
 
 from evoke._version import __version__
-from evoke.cli.commands import certify, check_certificate, export, fit, generate, info, predict
+from evoke.cli.commands import (
+    certify,
+    check_certificate,
+    compare,
+    export,
+    fit,
+    generate,
+    info,
+    predict,
+    score,
+)
 from evoke.cli.errors import OutermostGroup, one_line_errors, print_text
 from evoke.cli.reproduce import reproduce
 
@@ -32,5 +42,7 @@ def show_config_command() -> None:
     print_text(text.getvalue())
 
 
-for command in (fit, predict, generate, info, reproduce, certify, check_certificate, export):
+for command in (
+    fit, predict, score, compare, generate, info, reproduce, certify, check_certificate, export,
+):  # fmt: skip
     cli.add_command(command)

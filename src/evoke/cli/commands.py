@@ -10,7 +10,9 @@ from evoke.cli.errors import few_warnings, one_line_errors
 from evoke.cli.figures import MOST_DRAWN
 from evoke.cli.paths import InputFile, OutputFile, TableFile
 
-__all__ = ["certify", "check_certificate", "export", "fit", "generate", "info", "predict"]
+__all__ = [
+    "certify", "check_certificate", "compare", "export", "fit", "generate", "info", "predict", "score",
+]  # fmt: skip
 
 
 class Separator(click.ParamType):  # type: ignore[type-arg] # generic in new versions of Click only
@@ -36,6 +38,7 @@ def _reading(command: Any) -> Any:
 
 
 _TIME = click.option("--time", metavar="COL", help="Column with the times of the rows, if it is not that of the model.")
+_JSON = click.option("--json", "as_json", is_flag=True, help="Print everything as JSON.")
 _OUT = click.option("-o", "--out", type=TableFile(), help="Write the table to this file: .csv, .tsv or .parquet.")
 _PLOT = click.option("--plot", type=OutputFile(), help="Draw the evolution to this file: FILE.png, .svg, ...")
 _PLOT_FIRST = click.option("--plot", type=OutputFile(),
@@ -103,12 +106,51 @@ def predict(**arguments: Any) -> None:
     row of DATA, in the same order; if the model learned one target per sequence, it has one row for each sequence. A
     forecaster predicts each row from those before it; to let it run freely, use "evoke generate".
 
-    The figure shows the predictions over time, and the targets too if DATA has them.
+    The figure shows the predictions over time, and the targets too if DATA has them. Then the score goes to stderr, as
+    "evoke score" prints it.
     """
     with one_line_errors(), few_warnings():
         from evoke.cli.predict import predict_table
 
         predict_table(**arguments)
+
+
+@click.command()
+@click.argument("model", type=InputFile())
+@click.argument("data", type=InputFile())
+@_TIME
+@_JSON
+@_reading
+def score(**arguments: Any) -> None:
+    """Score a model by a table that has the targets.
+
+    Prints the accuracy of a classifier, the R^2 of a regressor, or the mean absolute scaled error (MASE) one step ahead
+    of a forecaster, of which less is better. Beside it is the naive answer to the same rows: always the most frequent
+    label, always the mean, or the last value and that of a season ago.
+    """
+    with one_line_errors(), few_warnings():
+        from evoke.cli.score import score_model
+
+        score_model(**arguments)
+
+
+@click.command()
+@click.argument("a", type=InputFile())
+@click.argument("b", type=InputFile())
+@click.argument("data", type=InputFile())
+@_TIME
+@_JSON
+@_reading
+def compare(**arguments: Any) -> None:
+    """Compare two models by a table that has the targets.
+
+    Prints the score of each, as "evoke score" does, the difference, and the share of rows or sequences where A is right
+    and B is not, and the other way round. Of values it is the share where one is nearer.
+    """
+    with one_line_errors(), few_warnings():
+        from evoke.cli.score import compare_models
+
+        compare_models(**arguments)
 
 
 @click.command()
@@ -138,7 +180,7 @@ def generate(**arguments: Any) -> None:
 
 @click.command()
 @click.argument("model", type=InputFile())
-@click.option("--json", "as_json", is_flag=True, help="Print everything as JSON.")
+@_JSON
 @click.option("--html", "page", type=OutputFile(), help="Write a web page that computes what the model does.")
 @click.option("--example", type=InputFile(), help="Table whose first sequence that page begins with.")
 @click.option("--symbols", metavar="TEXT", help="One character a feature, where steps are symbols: texts are typed.")

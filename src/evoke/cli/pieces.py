@@ -35,8 +35,8 @@ def can_be_read_in_pieces(estimator: Any, columns: Columns, data: Path) -> bool:
 
 def predicted_pieces(
     estimator: Any, columns: Columns, data: Path, form: Format, methods: list[str]
-) -> Iterator[tuple[Array | None, list[Array]]]:
-    """What `methods` of an estimator say of the rows of one piece after the other, and the names of their sequences.
+) -> Iterator[tuple[Table, Array | None, list[Array]]]:
+    """Pieces one after the other, the names of the sequences of their rows, and what `methods` of an estimator say.
 
     Raises
     ------
@@ -58,7 +58,7 @@ def predicted_pieces(
             check_ids(table.frame[columns.sequence], table.name)
         names = None if columns.sequence is None else table.frame[columns.sequence].to_numpy()
         here = _starts(starts, names, len(table))
-        yield names, [reader.read(X, here) for reader in readers]
+        yield table, names, [reader.read(X, here) for reader in readers]
 
 
 def _starts(starts: Starts, names: Array | None, n_rows: int) -> Array:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,17 +9,20 @@ import click
 import numpy as np
 from sklearn.base import is_classifier
 
+from evoke.cli.answers import Answers, has_targets, known_targets, score_answers, tally_of, tell
 from evoke.cli.errors import print_note
 from evoke.cli.figures import check_drawable, draw_sequences
 from evoke.cli.model import load_model
 from evoke.cli.paths import check_targets
 from evoke.cli.pieces import NeedsAllRows, can_be_read_in_pieces, predicted_pieces
-from evoke.cli.roles import Columns, find, target_series, target_values, times_of
+from evoke.cli.roles import Columns
 from evoke.cli.table_files import Format, check_writable, read_table, table_writer, write_table
 from evoke.cli.tables import Table
-from evoke.sequences.converters import RowGroups, rows_by_sequence
+from evoke.sequences.converters import RowGroups
 
 __all__ = ["predict_table"]
+
+_NOT_USED = "the targets of the table are not used"
 
 
 def predict_table(
@@ -46,16 +48,8 @@ def predict_table(
         except NeedsAllRows:
             pass
     table = read_table(data, Format(**form))
-    forecaster = hasattr(estimator, "generate")
-    needed = columns if forecaster else replace(columns, targets=[])
-    table.check_complete(find(table, needed.names))
-    groups = rows_by_sequence(table.frame, columns.sequence, table.name)
-    times = times_of(table, columns, groups)
-    X = groups.split(table.features(columns.features, times)) if columns.features else None
-    if forecaster:
-        predicted = estimator.predict_one_step(groups.split(target_series(table, columns, times)), X)
-    else:
-        predicted = estimator.predict(X)
+    answers = Answers.of(estimator, columns, table)
+    groups, X, predicted = answers.groups, answers.X, answers.predicted
 
     found = {}
     if columns.sequence is not None:
@@ -70,9 +64,12 @@ def predict_table(
         values = _by_column(joined(estimator.predict_proba(X)))
         of = columns.targets if len(columns.targets) > 1 else estimator.classes_
         found |= zip([f"probability {name}" for name in of], values, strict=True)
+    known = _known_targets(estimator, columns, table, groups)
     if real_plot is not None:
-        _draw(predicted, _known_targets(estimator, table, columns), groups, columns, estimator, real_plot)
+        _draw(predicted, known, groups, columns, estimator, real_plot)
     write_table(found, real_out)
+    if known is not None:
+        _say_score(estimator, columns, answers, known)
 
 
 def _check_probabilities(estimator: Any, path: Path) -> None:
@@ -90,13 +87,34 @@ def _predict_in_pieces(
     estimator: Any, columns: Columns, data: Path, form: Format, out: Path | None, decisions: bool
 ) -> None:
     methods = ["predict", *(["decision_function"] if decisions else [])]
+    tally, why_not = tally_of(estimator), ""
     with table_writer(out) as write:
-        for names, (predicted, *values) in predicted_pieces(estimator, columns, data, form, methods):
+        for table, names, (predicted, *values) in predicted_pieces(estimator, columns, data, form, methods):
             found = {} if columns.sequence is None else {columns.sequence: names}
             found |= _targets(predicted, columns)
             if decisions:
                 found |= _decisions(values[0], estimator, columns)
             write(found)
+            if not has_targets(table, columns):
+                tally = None
+            elif tally is not None:
+                try:
+                    known = known_targets(estimator, columns, table)
+                    tally.add(known, tell(estimator, known, predicted))
+                except ValueError as error:  # they are not needed
+                    tally, why_not = None, str(error)
+    if tally is not None:
+        print_note(str(tally.score()))
+    elif why_not:
+        print_note(f"{_NOT_USED}: {why_not}")
+
+
+def _say_score(estimator: Any, columns: Columns, answers: Answers, known: Any) -> None:
+    season = getattr(estimator, "season", None)
+    try:
+        print_note(str(score_answers(estimator, columns, answers, known, season=season).score))
+    except ValueError as error:  # a series that is too short
+        print_note(f"{_NOT_USED}: {error}")
 
 
 def _targets(predicted: Any, columns: Columns) -> dict[str, Any]:
@@ -123,16 +141,14 @@ def _names_of_decisions(classifier: Any, columns: Columns) -> list[str]:
     return [f"decision {name}" for name in names]
 
 
-def _known_targets(estimator: Any, table: Table, columns: Columns) -> Any:
+def _known_targets(estimator: Any, columns: Columns, table: Table, groups: RowGroups) -> Any:
     """The targets, if the table has them."""
-    if not set(columns.targets) <= set(table.columns):
+    if not has_targets(table, columns):
         return None
     try:
-        table.check_complete(columns.targets)
-        labels = is_classifier(estimator) and len(columns.targets) == 1
-        return table.labels(columns.targets[0]) if labels else target_values(table, columns)
+        return known_targets(estimator, columns, table, groups)
     except ValueError as error:  # they are not needed
-        print_note(f"the targets are not drawn: {error}")
+        print_note(f"{_NOT_USED}: {error}")
         return None
 
 

@@ -51,7 +51,8 @@ class Score:
 
     def as_dict(self) -> dict[str, Any]:
         """What `--json` prints."""
-        return {"measure": self.measure, "value": self.value, "naive": self.naive, "n": self.n, "unit": self.unit}
+        naive = {name: _number(value) for name, value in self.naive.items()}
+        return {"measure": self.measure, "value": _number(self.value), "naive": naive, "n": self.n, "unit": self.unit}
 
     def __str__(self) -> str:
         return f"{self.measure} {self.value:.4g} on {counted(self.n, self.unit)} ({self.naive_in_words()})"
@@ -59,6 +60,11 @@ class Score:
     def naive_in_words(self) -> str:
         """What the naive answers have."""
         return ", ".join(f"{name}: {value:.4g}" for name, value in self.naive.items())
+
+
+def _number(value: float) -> float | None:
+    """As JSON has it, which knows only finite ones."""
+    return value if np.isfinite(value) else None
 
 
 class LabelTally:
