@@ -25,10 +25,27 @@ from evoke.cli.reproduce import reproduce
 __all__ = ["cli"]
 
 
-@click.group(cls=OutermostGroup, context_settings={"help_option_names": ["-h", "--help"], "show_default": True})
+_START = """\
+Three commands to start with:
+
+  evoke fit DATA.csv --target COLUMN -o MODEL.evk   learn from a table
+  evoke predict MODEL.evk DATA.csv                  predict its rows, or those of another table
+  evoke score MODEL.evk OTHER.csv                   say how good the model is on a table it has not seen
+
+evoke --help lists all commands, and evoke COMMAND --help the options of one.
+"""
+
+
+@click.group(
+    cls=OutermostGroup, invoke_without_command=True,
+    context_settings={"help_option_names": ["-h", "--help"], "show_default": True},
+)  # fmt: skip
 @click.version_option(__version__, prog_name="evoke", message="%(prog)s %(version)s")
-def cli() -> None:
+@click.pass_context
+def cli(ctx: click.Context) -> None:
     """Evolved recurrent networks with support vector readouts for learning from sequences."""
+    if ctx.invoked_subcommand is None:
+        print_text(_START)
 
 
 @cli.command("show-config")

@@ -8,6 +8,7 @@ import click
 
 from evoke.cli.errors import few_warnings, one_line_errors
 from evoke.cli.figures import MOST_DRAWN
+from evoke.cli.parameter_help import FitCommand
 from evoke.cli.paths import InputFile, OutputFile, TableFile
 
 __all__ = [
@@ -45,7 +46,7 @@ _PLOT_FIRST = click.option("--plot", type=OutputFile(),
                            help=f"Draw the first {MOST_DRAWN} sequences to this file: FILE.png, .svg, ...")  # fmt: skip
 
 
-@click.command()
+@click.command(cls=FitCommand)
 @click.argument("data", type=InputFile())
 @click.option("-o", "--out", type=OutputFile(), required=True, help="Write the model to this file.")
 @click.option("--target", multiple=True, required=True, metavar="COL[,COL]", help="Columns to predict.")
@@ -56,7 +57,7 @@ _PLOT_FIRST = click.option("--plot", type=OutputFile(),
               help="Predict labels, predict values, or continue a series. By default a text target is classified.")
 @click.option("--per-sequence", is_flag=True, help="Learn one target per sequence, repeated in all its rows.")
 @click.option("-p", "settings", multiple=True, metavar="NAME=VALUE",
-              help="Parameter of the estimator: -p n_generations=100 -p readout=lssvm.")
+              help="Parameter of the estimator: -p n_generations=100 -p readout=lssvm. See the lists below.")
 @click.option("--seed", type=click.IntRange(min=0), default=0, help="The same seed gives the same model.")
 @click.option("--jobs", "n_jobs", type=click.IntRange(min=1), default=1,
               help="Number of threads; the result is the same.")

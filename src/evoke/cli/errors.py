@@ -113,6 +113,16 @@ class OutermostGroup(click.Group):
             _show(error)
             ctx.exit(error.exit_code)
 
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """The commands with their first sentence, which Click would cut to one line."""
+        rows = []
+        for name in self.list_commands(ctx):
+            command = self.get_command(ctx, name)
+            if command is not None and not command.hidden:
+                rows.append((name, command.get_short_help_str(limit=1000)))
+        with formatter.section("Commands"):
+            formatter.write_dl(rows)
+
     def main(self, *args: Any, **kwargs: Any) -> Any:
         """Run the command line."""
         try:

@@ -9,18 +9,10 @@ from typing import Any
 
 import click
 
+from evoke.cli.parameter_help import ELSEWHERE
 from evoke.estimators.base import check_parameters
 
 __all__ = ["make_estimator"]
-
-# Constructor parameters that have an option of their own, or no meaning here.
-_ELSEWHERE = {
-    "random_state": "use --seed",
-    "n_jobs": "use --jobs",
-    "callbacks": "the command line has its own",
-    "verbose": "progress is shown on a terminal",
-    "warm_start": "use --checkpoint to continue a run",
-}
 
 _SPLITTERS = ("KFold", "StratifiedKFold", "ShuffleSplit", "StratifiedShuffleSplit", "TimeSeriesSplit")
 
@@ -42,13 +34,13 @@ def make_estimator(kind: type[Any], settings: tuple[str, ...], **own: Any) -> An
         An unknown name, or a value that the estimator refuses.
     """
     parameters: dict[str, Any] = {}
-    known = [name for name in kind().get_params() if name not in _ELSEWHERE]
+    known = [name for name in kind().get_params() if name not in ELSEWHERE]
     for setting in settings:
         name, equals, text = setting.partition("=")
         if not equals:
             raise _refusal(f"{setting!r} is not of the form name=value")
-        if name in _ELSEWHERE:
-            raise _refusal(f"{name} cannot be set with -p: {_ELSEWHERE[name]}")
+        if name in ELSEWHERE:
+            raise _refusal(f"{name} cannot be set with -p: {ELSEWHERE[name]}")
         if name not in known:
             close = difflib.get_close_matches(name, known, n=1)
             hint = f"did you mean {close[0]}?" if close else f"it has {', '.join(known)}"
