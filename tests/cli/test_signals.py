@@ -1,6 +1,8 @@
 """Signals that end a process: evoke fit writes the best network so far."""
 
 import os
+import re
+import shlex
 import signal
 import subprocess
 import sys
@@ -16,7 +18,7 @@ pytest.importorskip("pandas")
 
 from evoke import load
 from evoke.callbacks import Checkpoint
-from helpers.commands import OnTerminal, assert_clean, csv
+from helpers.commands import OnTerminal, assert_clean, csv, evoke
 
 NAMES = ["SIGTERM", "SIGHUP", "SIGQUIT", "SIGXCPU", "SIGUSR1", "SIGUSR2", "SIGALRM", "SIGVTALRM", "SIGPROF", "SIGPWR",
          "SIGIO"]  # fmt: skip
@@ -70,6 +72,30 @@ def test_a_signal_ends_the_run_and_saves_it(endless, tmp_path, name):
     assert "Error: interrupted after" in stderr and "the best network so far was written to" in stderr
     assert len(load(tmp_path / "model.evk").history_) >= 10
     assert_clean(tmp_path, "table.csv", "run.evk", "model.evk")
+
+
+@pytest.mark.parametrize("has_checkpoint", [True, False])
+def test_after_ctrl_c_it_says_how_to_go_on(endless, tmp_path, has_checkpoint):
+    """And that command, with an end, gives the bits of a run that was never interrupted."""
+    k = endless.index("--checkpoint")
+    arguments = endless if has_checkpoint else [*endless[:k], *endless[k + 2 :]]
+    terminal = OnTerminal(*arguments)
+    terminal.wait_for(r"fitness \d")
+    terminal.process.send_signal(signal.SIGINT)
+    assert terminal.finish()[0] == 130
+    lines = terminal.shown.replace("\r\n", "\n")
+    words = shlex.split(re.search(r"Note: to go on: (.*)", lines)[1])
+    out = tmp_path / ("model.evk" if has_checkpoint else "model-2.evk")
+    assert words[:3] == ["evoke", "fit", str(tmp_path / "table.csv")]
+    assert words[words.index("--checkpoint") + 1] == str(tmp_path / ("run.evk" if has_checkpoint else "model.evk"))
+    assert words[words.index("-o") + 1] == str(out)
+    done = len(load(tmp_path / "model.evk").history_)
+    ended = [word.replace("n_generations=1000000", f"n_generations={done + 2}") for word in words]
+    assert evoke(*ended[1:]).returncode == 0
+    whole = [word.replace("n_generations=1000000", f"n_generations={done + 2}") for word in map(str, arguments)]
+    whole = [word.replace("run.evk", "fresh.evk").replace("model.evk", "whole.evk") for word in whole]
+    assert evoke(*whole).returncode == 0
+    assert out.read_bytes() == (tmp_path / "whole.evk").read_bytes()
 
 
 def test_nohup_is_respected(endless, tmp_path):

@@ -14,6 +14,7 @@ from sklearn.base import is_classifier
 
 from evoke import estimators
 from evoke.callbacks import Checkpoint, Progress
+from evoke.cli.again import command_again
 from evoke.cli.errors import Interrupted, print_note, print_text
 from evoke.cli.figures import check_drawable, draw
 from evoke.cli.held_out import Watched, held_out_lines
@@ -102,6 +103,8 @@ def fit_model(
         kind = Interrupted if isinstance(end, KeyboardInterrupt) else click.ClickException
         why = "interrupted" if kind is Interrupted else f"{end}; ended"
         done = counted(len(model.history_), "generation")
+        if kind is Interrupted:
+            print_note(f"to go on: {_to_go_on(out, checkpoint)}")
         raise kind(f"{why} after {done}; the best network so far was written to {files}")
     print_text(f"written to {files}\n")
 
@@ -153,6 +156,14 @@ def _evolve(model: Any, data: tuple[Any, Any], checkpoint: Path | None, watched:
             raise
         return end
     return None
+
+
+def _to_go_on(out: Path, checkpoint: Path | None) -> str:
+    """The command that continues an interrupted one, to the same bits as without the interrupt."""
+    if checkpoint is not None:
+        return command_again()
+    # the model is a checkpoint as good as any, but cannot be the result too
+    return command_again(checkpoint=out, out=out.with_name(f"{out.stem}-2{out.suffix}"))
 
 
 class _Resumption:
