@@ -7,7 +7,7 @@ import numpy as np
 from numpy.random import PCG64, Generator, RandomState, SeedSequence
 
 from evoke._validation.arrays import check_dimensions, check_shape, not_finite, to_array, to_float, to_real
-from evoke._validation.errors import refusal, shown
+from evoke._validation.errors import counted, refusal, shown
 from evoke._validation.parameters import MOST_SCALE, check_integer, check_positive, check_real, is_sequence
 from evoke.hall_of_fame import HallOfFame
 
@@ -105,6 +105,12 @@ class Engine(ABC):
         self.bursts = []
         self._n_left_out = 0  # networks that were not evaluated
         self._hall = HallOfFame(self.lengths, self.n_best)
+
+    def __repr__(self):
+        sizes = dict.fromkeys(self.lengths)
+        n = " and ".join(f"{self.lengths.count(size)} of {counted(size, 'number')}" for size in sizes)
+        fitness = f"best fitness {self.best_fitness:.4g}" if self.best_fitness < np.inf else "no fitness yet"
+        return f"<{type(self).__name__} of chromosomes: {n}; {counted(self.generation, 'generation')}, {fitness}>"
 
     @abstractmethod
     def ask(self):

@@ -7,7 +7,7 @@ import reprlib
 import sys
 from typing import Any
 
-__all__ = ["ParameterError", "in_one_line", "printable", "refusal", "shown"]
+__all__ = ["ParameterError", "counted", "in_one_line", "printable", "refusal", "shown"]
 
 _MOST_SHOWN = 50  # characters of a value in a message
 
@@ -46,6 +46,11 @@ def shown(value: Any) -> str:
 _CONTROL = re.compile(
     r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]"
 )
+
+
+def counted(n: int, noun: str) -> str:
+    """A number of things, in words."""
+    return f"{n} {noun}" if n == 1 else f"{n} {noun}s"
 
 
 def printable(text: str) -> str:

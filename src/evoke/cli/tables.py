@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from evoke._validation.arrays import FloatArray
-from evoke._validation.errors import shown
+from evoke._validation.errors import counted, shown
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -264,11 +264,6 @@ def some(items: list[Any]) -> str:
     """The first few items, and how many more there are."""
     shown = ", ".join(map(str, items[:_MOST_SHOWN]))
     return shown if len(items) <= _MOST_SHOWN else f"{shown} and {len(items) - _MOST_SHOWN} more"
-
-
-def counted(n: int, noun: str) -> str:
-    """A number of things, in words."""
-    return f"{n} {noun}" if n == 1 else f"{n} {noun}s"
 
 
 def quoted(names: Iterable[Any]) -> str:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from evoke._core import lstm
 from evoke._validation.arrays import FloatArray, to_array, to_float
-from evoke._validation.errors import ParameterError, refusal
+from evoke._validation.errors import ParameterError, counted, refusal
 from evoke._validation.parameters import check_integer
 from evoke.estimators.fitted import ClassifierModel, SequenceModel
 from evoke.estimators.repetition import read_repeatedly
@@ -53,6 +53,12 @@ class Stream:
         self._states = [np.zeros((1, 2, model.network.n_cells)) for _ in model.networks]
         self._before: FloatArray | None = None  # the last rows that were read
         self._so_far = None if model.pooling is None else model.pooling.so_far(model.network)
+        self._n_read = 0
+
+    def __repr__(self) -> str:
+        model = self._model
+        networks = f"{counted(len(model.networks), 'network')} of {counted(model.network.n_cells, 'cell')}"
+        return f"<{type(self).__name__} of {counted(model.features.n, 'feature')}, {networks}, {_said(self._n_read)}>"
 
     def transform(self, X) -> FloatArray:
         """Activations of the next steps.
@@ -81,6 +87,7 @@ class Stream:
             for network, state in zip(model.networks, self._states, strict=True)
         ]
         self._states = [state for _, state in found]
+        self._n_read += len(inputs.rows)
         phi = found[0][0] if len(found) == 1 else np.concatenate([part for part, _ in found], axis=1)
         if self._so_far is not None:
             return phi, self._so_far.features(phi, inputs.rows)
@@ -200,6 +207,7 @@ class ClassifierStream(Stream):
         model = self._model
         if model.pooling is None and model.preparation is None:
             for phi, count in read_repeatedly(model.networks, self._states, rows, times, self._settled):
+                self._n_read += len(phi) * count
                 yield model.shape(model.readout.decide(phi)), count
             return
         at_once = max(1, ROWS_AT_ONCE // len(rows))
@@ -244,6 +252,13 @@ class SeriesStream:
     def reset(self) -> None:
         """Back to the zero state."""
         self._state = np.zeros((2, self._model.network.n_cells))
+        self._n_read = 0
+
+    def __repr__(self) -> str:
+        model = self._model
+        inputs = f" beside {counted(model.features.n, 'external input')}" if model.features.n else ""
+        cells = counted(model.network.n_cells, "cell")
+        return f"<SeriesStream of {counted(model.n_outputs, 'value')} a step{inputs}, {cells}, {_said(self._n_read)}>"
 
     def step(self, y, x=None) -> FloatArray:
         """Prediction (n_outputs,) of the next value.
@@ -267,7 +282,12 @@ class SeriesStream:
         if row is not None:
             model.features.check(row, external[None], False, "x")
         values, self._state = model.run_free(external[None], last, self._state)
+        self._n_read += 1
         return values[0]
+
+
+def _said(n_steps: int) -> str:
+    return f"{counted(n_steps, 'step')} read" if n_steps else "nothing read"
 
 
 def to_row(name: str, value: Any) -> FloatArray:

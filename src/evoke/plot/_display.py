@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from evoke._validation.errors import refusal
+from evoke._validation.errors import counted, refusal, shown
 
 __all__ = ["Display", "check_picture", "picture"]
 
@@ -30,6 +30,11 @@ class Display:
     figure_: Any
     ax_: Any
     axes_: NDArray[Any]
+
+    def __repr__(self) -> str:
+        given = {name: value for name, value in vars(self).items() if not name.endswith("_") and value is not None}
+        parts = ", ".join(f"{name}: {_described(value)}" for name, value in given.items())
+        return f"<{type(self).__name__} of {parts}; {'drawn' if hasattr(self, 'figure_') else 'not drawn'}>"
 
     def _size(self) -> tuple[float, float]:
         """Width and height of the figure in inches."""
@@ -75,6 +80,15 @@ class Display:
         if len(axes) != n:
             raise ValueError(f"axes must be {n}: {purpose}, got {len(axes)}")
         return axes
+
+
+def _described(value: Any) -> str:
+    """A value in a few words: the shape of an array, how many items there are."""
+    if isinstance(value, np.ndarray):
+        return f"array {value.shape}"
+    if isinstance(value, (bool, int, float, str, np.generic)):
+        return shown(value)
+    return counted(len(value), "item") if hasattr(value, "__len__") else type(value).__name__
 
 
 def check_picture(kind: str) -> None:
