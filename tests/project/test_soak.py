@@ -14,12 +14,12 @@ if not hasattr(os, "fork"):
 TOOLS = Path(__file__).parents[2] / "tools"
 sys.path.append(str(TOOLS))
 
-import soak
+import soak  # noqa: E402 - from the folder of tools
 
 BEGIN = """
 import json, pathlib, random, sys, tempfile
 import numpy as np
-import soak
+import soak  # noqa: E402 - from the folder of tools
 
 def found(works, rounds=60):
     with tempfile.TemporaryDirectory() as folder:
@@ -98,7 +98,8 @@ def test_what_is_lost_is_said(plant, works, words):
 
 
 @pytest.mark.parametrize("sizes, grown", [
-    ([100.0, 100.5, 101.0], 1.0), ([150.0, *[100.0] * 20], 0.0), ([100.0] * 10 + [107.0] + [100.0] * 9, 7.0), ([9.0], 0.0),
+    ([100.0, 100.5, 101.0], 1.0), ([150.0, *[100.0] * 20], 0.0), ([100.0] * 10 + [107.0] + [100.0] * 9, 7.0),
+    ([9.0], 0.0),
 ])  # fmt: skip
 def test_growth_counts_from_the_warm_up_on(sizes, grown):
     assert soak.growth(sizes) == grown
