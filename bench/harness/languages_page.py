@@ -32,9 +32,10 @@ up to a count, of brackets and words from some that are drawn; the tables say ho
 language, a run ends with the first network that is right on all of its strings and is
 [certified](guide/certificates.md) ({{class}}`evoke.certification.CertifiedStop`). So evolution sees short strings only,
 but which of the networks that fit them is kept is decided by a proof about the grammar. No such run has more than
-{generations} generations. Other runs have eight searches side by side, of which the worse half is given up again and
-again (`n_restarts=8`, 100 generations). Readouts learn from the strings of at most 0.6 times the symbols of the
-longest, networks are judged by all, and the run ends as soon as the fitness is nearly 0.
+{generations} generations. Other runs have eight searches by CMA-ES side by side, of which the worse half is given up
+again and again (`search="cmaes"`, `n_restarts=8`, as many networks as 100 generations of ESP for each that is left).
+Readouts learn from the strings of at most 0.6 times the symbols of the longest, networks are judged by all, and the run
+ends as soon as the fitness is nearly 0.
 """
 LANGUAGES = """\
 ## All languages

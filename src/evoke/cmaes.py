@@ -1,8 +1,12 @@
 """CMA-ES: a normal distribution of networks that learns its mean, its step size and its covariance, by ask and tell."""
 
+from __future__ import annotations
+
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 from numpy.random import Generator
@@ -97,7 +101,7 @@ class Rates:
 
     @staticmethod
     @lru_cache(maxsize=64)
-    def of(n, size, diagonal):
+    def of(n: Any, size: Any, diagonal: Any) -> Any:
         """The rates; with a diagonal there is less to learn, and learning is faster."""
         raw = _settled(np.log((size + 1) / 2.0)) - _settled(np.log(np.arange(1.0, size + 1)))
         n_parents = size // 2
@@ -205,17 +209,17 @@ class CMAES(Engine):
 
     def __init__(
         self,
-        lengths,
+        lengths: Sequence[int],
         *,
-        population_size=None,
-        weight_range=5.0,
-        step_size=None,
-        initial=None,
-        covariance="auto",
-        restart_patience="auto",
-        n_best=1,
-        random_state=None,
-    ):
+        population_size: int | None = None,
+        weight_range: float | Sequence[float] = 5.0,
+        step_size: float | None = None,
+        initial: Any = None,
+        covariance: str = "auto",
+        restart_patience: int | str | None = "auto",
+        n_best: int = 1,
+        random_state: Any = None,
+    ) -> None:
         lengths = check_lengths(lengths)
         n, n_parts = sum(lengths), len(lengths)
         if population_size is None:
@@ -264,7 +268,7 @@ class CMAES(Engine):
         size = self.population_size << self._doublings(len(self.bursts))
         return Rates.of(sum(self.lengths), size, self.covariance == "diagonal")
 
-    def ask(self):
+    def ask(self) -> Any:
         """Networks of this generation; the same ones until `tell` is called.
 
         Returns
@@ -293,7 +297,7 @@ class CMAES(Engine):
             steps[:, j:] += numbers[:, j, None] * self._factor[j:, j]
         return steps
 
-    def judge_best_anew(self, fitness):
+    def judge_best_anew(self, fitness: Any) -> None:
         before = self.hall_fitness
         super().judge_best_anew(fitness)
         if self.hall_fitness != before:  # what was low before may not be low now

@@ -1,7 +1,10 @@
 """What every engine of the evolution has: the best networks so far, states, streams of random numbers."""
 
+from __future__ import annotations
+
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 from numpy.random import PCG64, Generator, RandomState, SeedSequence
@@ -22,7 +25,7 @@ MOST_NUMBERS = 2**31
 MOST_GENERATIONS = 2**62
 
 
-def entropy_of(random_state):
+def entropy_of(random_state: Any) -> Any:
     """The integer from which every stream of a run is derived."""
     if random_state is None:
         return SeedSequence().entropy
@@ -37,14 +40,14 @@ def entropy_of(random_state):
     return int.from_bytes(words.astype("<u4").tobytes(), "little")
 
 
-def check_lengths(lengths):
+def check_lengths(lengths: Any) -> Any:
     """Lengths of chromosomes, as a tuple."""
     if not is_sequence(lengths) or len(lengths) == 0:
         raise refusal("lengths", "be a sequence of at least one integer", lengths)
     return tuple(check_integer(f"lengths[{i}]", length, 1) for i, length in enumerate(lengths))
 
 
-def check_scales(name, value, n):
+def check_scales(name: str, value: Any, n: Any) -> Any:
     """A number for all of n subpopulations, or a tuple of one for each."""
     if not is_sequence(value):
         return check_positive(name, value)
@@ -54,12 +57,12 @@ def check_scales(name, value, n):
     return tuple(check_positive(f"{name}[{i}]", scale, most) for i, scale in enumerate(value))
 
 
-def for_each(scale, n):
+def for_each(scale: str | None, n: Any) -> Any:
     """The numbers of n subpopulations."""
     return scale if isinstance(scale, tuple) else (scale,) * n
 
 
-def to_load(state, name, size):
+def to_load(state: Any, name: str, size: Any) -> Any:
     """The numbers of a state by this name, of which there must be so many."""
     key = f"state[{name!r}]"
     values = to_real(state[name], key, "iuf")
@@ -69,7 +72,7 @@ def to_load(state, name, size):
     return np.array(values, dtype=np.float64)
 
 
-def count_of(state, name, most=None):
+def count_of(state: Any, name: str, most: Any = None) -> Any:
     """The number of a state by this name, a whole one from 0 to `most`."""
     value = to_array(state[name], f"state[{name!r}]")
     number = state[name] if value.ndim else value.item()  # a model file has arrays of no axis
@@ -96,7 +99,7 @@ class Engine(ABC):
 
     n_networks: int
 
-    def __init__(self, lengths, n_best, random_state):
+    def __init__(self, lengths: Any, n_best: int, random_state: Any) -> None:
         self.lengths = lengths
         self.n_best = n_best
         self._entropy = entropy_of(random_state)
@@ -113,7 +116,7 @@ class Engine(ABC):
         return f"<{type(self).__name__} of chromosomes: {n}; {counted(self.generation, 'generation')}, {fitness}>"
 
     @abstractmethod
-    def ask(self):
+    def ask(self) -> Any:
         """Networks of this generation; the same ones until `tell` is called."""
 
     @property
@@ -146,12 +149,12 @@ class Engine(ABC):
         """Continue from there."""
 
     @property
-    def best_fitness(self):
+    def best_fitness(self) -> float:
         """Lowest fitness so far; inf until there was a finite one."""
         return self._hall.best_fitness
 
     @property
-    def best(self):
+    def best(self) -> Any:
         """Genome of the best network so far, None until a fitness was below infinity.
 
         An array of shape (n_subpopulations, length) if all lengths are equal, else a list of arrays (length_i,).
@@ -159,7 +162,7 @@ class Engine(ABC):
         return self._joined(self._hall.chromosomes(0)) if len(self._hall) else None
 
     @property
-    def hall(self):
+    def hall(self) -> Any:
         """The hall of fame: genomes of up to `n_best` of the best networks so far, the best one first.
 
         Of networks that have more than half of their chromosomes in common only the best is in it.
@@ -167,16 +170,16 @@ class Engine(ABC):
         return [self._joined(self._hall.chromosomes(k)) for k in range(len(self._hall))]
 
     @property
-    def hall_fitness(self):
+    def hall_fitness(self) -> Any:
         """Fitness of the networks in `hall`."""
         return self._hall.fitness.tolist()
 
     @property
-    def n_evaluations(self):
+    def n_evaluations(self) -> int:
         """Number of networks evaluated."""
         return self.generation * self.n_networks - self._n_left_out
 
-    def tell(self, fitness, n_evaluated=None):
+    def tell(self, fitness: Any, n_evaluated: int | None = None) -> None:
         """Take the fitness of the networks that `ask` gave, and make the next generation.
 
         Parameters
@@ -209,7 +212,7 @@ class Engine(ABC):
         self._advance(fitness)
         self.generation += 1
 
-    def judge_best_anew(self, fitness):
+    def judge_best_anew(self, fitness: Any) -> None:
         """Give the best-ever network, or those of the hall of fame, another fitness, as when what is asked has changed.
 
         Parameters
@@ -233,7 +236,7 @@ class Engine(ABC):
             check_shape(fitness, "fitness", (len(self._hall),))
         self._hall.judge_anew(np.where(np.isfinite(fitness), fitness, np.inf))
 
-    def state_dict(self):
+    def state_dict(self) -> dict[str, Any]:
         """Everything that is needed to continue, bit for bit, also between `ask` and `tell`.
 
         Returns
@@ -258,7 +261,7 @@ class Engine(ABC):
             **self._own_state(),
         }
 
-    def load_state_dict(self, state):
+    def load_state_dict(self, state: Any) -> None:
         """Continue from the state of an object that had the same parameters; `random_state` may differ.
 
         Parameters

@@ -1,5 +1,10 @@
 """Enforced SubPopulations (ESP): coevolution of network components by ask and tell (paper, section 2)."""
 
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
 import numpy as np
 from numpy.random import Generator
 
@@ -110,20 +115,20 @@ class ESP(Engine):
 
     def __init__(
         self,
-        lengths,
+        lengths: Sequence[int],
         *,
-        subpopulation_size=40,
-        n_trials=5,
-        mutation_scale=0.1,
-        burst_patience=5,
-        burst_scale=None,
-        credit="best",
-        weight_range=5.0,
-        initial=None,
-        n_best=1,
-        keep_zeros=False,
-        random_state=None,
-    ):
+        subpopulation_size: int = 40,
+        n_trials: int = 5,
+        mutation_scale: float | Sequence[float] = 0.1,
+        burst_patience: int | None = 5,
+        burst_scale: float | Sequence[float] | None = None,
+        credit: str = "best",
+        weight_range: float | Sequence[float] = 5.0,
+        initial: Any = None,
+        n_best: int = 1,
+        keep_zeros: bool = False,
+        random_state: Any = None,
+    ) -> None:
         lengths = check_lengths(lengths)
         self.subpopulation_size = check_integer("subpopulation_size", subpopulation_size, 2)
         self.n_trials = check_integer("n_trials", n_trials, 1)
@@ -153,14 +158,14 @@ class ESP(Engine):
             raise refusal("initial", f"be a sequence of {n} arrays", initial)
         initial = [self._draw(part, i) if _draws(part) else part for i, part in enumerate(initial)]
         self.subpopulations = _check_initial(initial, self.lengths, self.subpopulation_size)
-        self._assembly = None  # set between ask and tell
-        self._last = None  # of each subpopulation the chromosome that ranked last, from tell to ask
+        self._assembly: Any = None  # set between ask and tell
+        self._last: Any = None  # of each subpopulation the chromosome that ranked last, from tell to ask
 
     @property
     def _is_asked(self):
         return self._assembly is not None
 
-    def ask(self):
+    def ask(self) -> Any:
         """Candidate networks of this generation; the same ones until `tell` is called.
 
         Permuted assembly: in each of `n_trials` rounds every subpopulation is shuffled and network k takes the k-th
@@ -178,7 +183,7 @@ class ESP(Engine):
             [chromosomes[index] for chromosomes, index in zip(self.subpopulations, self._members(), strict=True)]
         )
 
-    def take_in(self, network, fitness):
+    def take_in(self, network: Any, fitness: Any) -> None:
         """Take in a network of another search, between `tell` and `ask`.
 
         Its chromosomes take the places of those that ranked last, after a burst those of the last members. Where it is

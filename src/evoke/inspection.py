@@ -25,8 +25,17 @@ __all__ = ["permutation_importance"]
 
 
 def permutation_importance(
-    model, X, y, *, n_repeats=5, scoring=None, random_state=None, n_jobs=None, lengths=None, block_length=None
-):
+    model: Any,
+    X: Any,
+    y: Any,
+    *,
+    n_repeats: int = 5,
+    scoring: Any = None,
+    random_state: Any = None,
+    n_jobs: int | None = None,
+    lengths: Any = None,
+    block_length: int | None = None,
+) -> Any:
     """How much worse a model does when a feature is that of other sequences.
 
     scikit-learn's `sklearn.inspection.permutation_importance` for sequences. Where each has one target, the whole

@@ -1,5 +1,10 @@
 """The forward pass of the LSTM that evolution shapes, usable alone."""
+
+from __future__ import annotations
+
 import itertools
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -63,8 +68,15 @@ def _end_to_end(X, n_inputs, dtype):
 
 
 def forward(
-    genome, X, *, cell="lstm", gate_bias=GATE_BIAS, state=None, return_state=False, dtype=np.float64
-):
+    genome: Any,
+    X: Any,
+    *,
+    cell: str = "lstm",
+    gate_bias: Sequence[float] | str = GATE_BIAS,
+    state: Any = None,
+    return_state: bool = False,
+    dtype: Any = np.float64,
+) -> Any:
     r"""Activations of one network, or of a population of networks, on one or more sequences.
 
     Equation (1) of the paper: the activations :math:`\phi(t) = f(W, u(t), u(t-1), \ldots, u(0))` of the recurrent

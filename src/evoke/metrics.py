@@ -53,7 +53,7 @@ def _relative(weights: NDArray[Any] | None) -> NDArray[Any] | None:
 # ---------------------------------------------------------------------- forecasts
 
 
-def mase(true, predicted, known, season=1):
+def mase(true: Any, predicted: Any, known: Any, season: int | None = 1) -> Any:
     """Mean absolute scaled error: the error of a forecast, in units of what a naive one errs by in the known series.
 
     Parameters

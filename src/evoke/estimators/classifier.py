@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from types import MappingProxyType
+from typing import Any
 
 import numpy as np
 from sklearn.base import ClassifierMixin
@@ -255,48 +257,48 @@ class EvokeClassifier(ClassifierMixin, SequenceEstimator):
 
     def __init__(
         self,
-        n_cells="auto",
-        cell="lstm",
-        gate_bias="auto",
-        weight_range=5.0,
-        n_generations="auto",
-        subpopulation_size="auto",
-        n_trials="auto",
-        mutation_scale=0.1,
-        burst_patience=5,
-        burst_scale=None,
-        credit="best",
-        objective="auto",
-        readout="auto",
-        kernel="rbf",
-        gamma="auto",
-        C="auto",
-        class_weight=None,
-        tol=1e-3,
-        solver="auto",
-        washout=0,
-        validation="auto",
-        random_state=None,
-        n_jobs=None,
-        callbacks=None,
-        warm_start=False,
-        verbose=0,
-        refit=False,
-        pool="auto",
-        n_networks="auto",
-        differences="auto",
-        scale="auto",
-        max_seconds=None,
-        n_points=0,
-        n_landmarks="auto",
-        fit_samples="auto",
-        search="esp",
-        dtype="float64",
-        n_islands=1,
-        migrate_every=10,
-        n_restarts=1,
-        max_memory=None,
-    ):
+        n_cells: int | str = "auto",
+        cell: str = "lstm",
+        gate_bias: Sequence[float] | str = "auto",
+        weight_range: float | str = 5.0,
+        n_generations: int | str = "auto",
+        subpopulation_size: int | str = "auto",
+        n_trials: int | str = "auto",
+        mutation_scale: float | Sequence[float] = 0.1,
+        burst_patience: int | None = 5,
+        burst_scale: float | None = None,
+        credit: str = "best",
+        objective: str = "auto",
+        readout: str = "auto",
+        kernel: str = "rbf",
+        gamma: float | str = "auto",
+        C: float | str = "auto",
+        class_weight: Mapping[Any, float] | str | None = None,
+        tol: float = 1e-3,
+        solver: str = "auto",
+        washout: int = 0,
+        validation: Any = "auto",
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        callbacks: Iterable[Any] | None = None,
+        warm_start: bool = False,
+        verbose: int | bool = 0,
+        refit: bool = False,
+        pool: Sequence[str] | str | None = "auto",
+        n_networks: int | str = "auto",
+        differences: bool | Sequence[int] | str = "auto",
+        scale: str | None = "auto",
+        max_seconds: float | None = None,
+        n_points: int = 0,
+        n_landmarks: int | str = "auto",
+        fit_samples: int | str | None = "auto",
+        search: str = "esp",
+        dtype: str = "float64",
+        n_islands: int = 1,
+        migrate_every: int = 10,
+        n_restarts: int = 1,
+        max_memory: int | None = None,
+    ) -> None:
         self.n_cells = n_cells
         self.cell = cell
         self.gate_bias = gate_bias
@@ -341,8 +343,17 @@ class EvokeClassifier(ClassifierMixin, SequenceEstimator):
 
     # ------------------------------------------------------------------ fitting
 
-    def fit(self, X, y, lengths=None, X_val=None, y_val=None, sample_weight=None, sample_weight_val=None,
-            groups=None):  # fmt: skip
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        lengths: Any = None,
+        X_val: Any = None,
+        y_val: Any = None,
+        sample_weight: Any = None,
+        sample_weight_val: Any = None,
+        groups: Any = None,
+    ) -> EvokeClassifier:
         """Evolve a network and train its readout.
 
         Parameters
@@ -475,7 +486,7 @@ class EvokeClassifier(ClassifierMixin, SequenceEstimator):
         super()._check_settled(why_not)
         check_class_weight(self.class_weight)
 
-    def decision_function(self, X, lengths=None):
+    def decision_function(self, X: Any, lengths: Any = None) -> Any:
         """Decision values: positive where an output says yes.
 
         Parameters
@@ -501,7 +512,7 @@ class EvokeClassifier(ClassifierMixin, SequenceEstimator):
         )
 
     @available_if(_can_estimate)
-    def predict_proba(self, X, lengths=None):
+    def predict_proba(self, X: Any, lengths: Any = None) -> Any:
         """Probabilities of the classes; only with ``validation="loo"``, one label a sequence, or blocks.
 
         The decisions times one number, which has the least log-loss on the decisions of `fit` about sequences that
@@ -525,7 +536,7 @@ class EvokeClassifier(ClassifierMixin, SequenceEstimator):
         """
         return self._apply(ClassifierModel.probabilities, X, lengths)
 
-    def predict(self, X, lengths=None):
+    def predict(self, X: Any, lengths: Any = None) -> Any:
         """Labels of the steps, or of the sequences where the model was trained with one label per sequence.
 
         Parameters
@@ -540,7 +551,7 @@ class EvokeClassifier(ClassifierMixin, SequenceEstimator):
         """
         return self._apply(ClassifierModel.answer, X, lengths)
 
-    def score(self, X, y, lengths=None, sample_weight=None):
+    def score(self, X: Any, y: Any, lengths: Any = None, sample_weight: Any = None) -> float:
         """Accuracy: the share of correct labels among all steps, or sequences where the model has one label for each.
 
         With several outputs a step is correct only if all its outputs are. Steps count by their `sample_weight`.

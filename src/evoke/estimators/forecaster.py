@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
@@ -241,48 +242,48 @@ class EvokeForecaster(SeriesEstimator):
 
     def __init__(
         self,
-        n_cells="auto",
-        cell="auto",
-        gate_bias=(0.0, 0.0, 0.0),
-        weight_range="auto",
-        n_generations="auto",
-        subpopulation_size="auto",
-        n_trials="auto",
-        mutation_scale=0.01,
-        burst_patience=5,
-        burst_scale=None,
-        credit="best",
-        objective="squared",
-        readout="auto",
-        kernel="rbf",
-        gamma="auto",
-        C="auto",
-        epsilon=1e-3,
-        tol=1e-3,
-        solver="auto",
-        washout=0,
-        feedback_scale=0.3,
-        validation="auto",
-        validation_mode="teacher",
-        random_state=None,
-        n_jobs=None,
-        callbacks=None,
-        warm_start=False,
-        verbose=0,
-        refit=False,
-        season=None,
-        difference="auto",
-        log="auto",
-        n_networks="auto",
-        scale="auto",
-        max_seconds=None,
-        search="esp",
-        n_islands=1,
-        migrate_every=10,
-        n_restarts=1,
-        max_memory=None,
-        n_landmarks="auto",
-    ):
+        n_cells: int | str = "auto",
+        cell: str = "auto",
+        gate_bias: Sequence[float] | str = (0.0, 0.0, 0.0),
+        weight_range: float | str = "auto",
+        n_generations: int | str = "auto",
+        subpopulation_size: int | str = "auto",
+        n_trials: int | str = "auto",
+        mutation_scale: float | Sequence[float] = 0.01,
+        burst_patience: int | None = 5,
+        burst_scale: float | None = None,
+        credit: str = "best",
+        objective: str = "squared",
+        readout: str = "auto",
+        kernel: str = "rbf",
+        gamma: float | str = "auto",
+        C: float | str = "auto",
+        epsilon: float = 1e-3,
+        tol: float = 1e-3,
+        solver: str = "auto",
+        washout: int = 0,
+        feedback_scale: float = 0.3,
+        validation: Any = "auto",
+        validation_mode: str = "teacher",
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        callbacks: Iterable[Any] | None = None,
+        warm_start: bool = False,
+        verbose: int | bool = 0,
+        refit: bool = False,
+        season: int | None = None,
+        difference: bool | str = "auto",
+        log: bool | str = "auto",
+        n_networks: int | str = "auto",
+        scale: str | None = "auto",
+        max_seconds: float | None = None,
+        search: str = "esp",
+        n_islands: int = 1,
+        migrate_every: int = 10,
+        n_restarts: int = 1,
+        max_memory: int | None = None,
+        n_landmarks: int | str = "auto",
+    ) -> None:
         self.n_cells = n_cells
         self.cell = cell
         self.gate_bias = gate_bias
@@ -327,7 +328,15 @@ class EvokeForecaster(SeriesEstimator):
 
     # ------------------------------------------------------------------ fitting
 
-    def fit(self, y, X=None, y_val=None, X_val=None, sample_weight=None, sample_weight_val=None):
+    def fit(
+        self,
+        y: Any,
+        X: Any = None,
+        y_val: Any = None,
+        X_val: Any = None,
+        sample_weight: Any = None,
+        sample_weight_val: Any = None,
+    ) -> EvokeForecaster:
         """Train readouts of random networks, or evolve a network and train its readout.
 
         Parameters
@@ -376,7 +385,15 @@ class EvokeForecaster(SeriesEstimator):
                 settled._evolve_one(y, X, y_val, X_val, sample_weight, sample_weight_val)
         return self
 
-    def estimate_cost(self, y, X=None, y_val=None, X_val=None, sample_weight=None, sample_weight_val=None) -> Cost:
+    def estimate_cost(
+        self,
+        y: Any,
+        X: Any = None,
+        y_val: Any = None,
+        X_val: Any = None,
+        sample_weight: Any = None,
+        sample_weight_val: Any = None,
+    ) -> Cost:
         """What a `fit` of these data will take, before it begins.
 
         Parameters

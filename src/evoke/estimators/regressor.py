@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from functools import partial
 from types import MappingProxyType
+from typing import Any
 
 from sklearn.base import RegressorMixin
 
@@ -247,48 +249,48 @@ class EvokeRegressor(RegressorMixin, SequenceEstimator):
 
     def __init__(
         self,
-        n_cells="auto",
-        cell="auto",
-        gate_bias=(0.0, 0.0, 0.0),
-        weight_range="auto",
-        n_generations="auto",
-        subpopulation_size="auto",
-        n_trials="auto",
-        mutation_scale=0.01,
-        burst_patience=5,
-        burst_scale=None,
-        credit="best",
-        objective="squared",
-        readout="auto",
-        kernel="rbf",
-        gamma="auto",
-        C="auto",
-        epsilon=1e-3,
-        tol=1e-3,
-        solver="auto",
-        washout=0,
-        validation="auto",
-        random_state=None,
-        n_jobs=None,
-        callbacks=None,
-        warm_start=False,
-        verbose=0,
-        refit=False,
-        pool="auto",
-        n_networks="auto",
-        differences="auto",
-        scale="auto",
-        max_seconds=None,
-        n_points=0,
-        n_landmarks="auto",
-        fit_samples="auto",
-        search="esp",
-        dtype="float64",
-        n_islands=1,
-        migrate_every=10,
-        n_restarts=1,
-        max_memory=None,
-    ):
+        n_cells: int | str = "auto",
+        cell: str = "auto",
+        gate_bias: Sequence[float] | str = (0.0, 0.0, 0.0),
+        weight_range: float | str = "auto",
+        n_generations: int | str = "auto",
+        subpopulation_size: int | str = "auto",
+        n_trials: int | str = "auto",
+        mutation_scale: float | Sequence[float] = 0.01,
+        burst_patience: int | None = 5,
+        burst_scale: float | None = None,
+        credit: str = "best",
+        objective: str = "squared",
+        readout: str = "auto",
+        kernel: str = "rbf",
+        gamma: float | str = "auto",
+        C: float | str = "auto",
+        epsilon: float = 1e-3,
+        tol: float = 1e-3,
+        solver: str = "auto",
+        washout: int = 0,
+        validation: Any = "auto",
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        callbacks: Iterable[Any] | None = None,
+        warm_start: bool = False,
+        verbose: int | bool = 0,
+        refit: bool = False,
+        pool: Sequence[str] | str | None = "auto",
+        n_networks: int | str = "auto",
+        differences: bool | Sequence[int] | str = "auto",
+        scale: str | None = "auto",
+        max_seconds: float | None = None,
+        n_points: int = 0,
+        n_landmarks: int | str = "auto",
+        fit_samples: int | str | None = "auto",
+        search: str = "esp",
+        dtype: str = "float64",
+        n_islands: int = 1,
+        migrate_every: int = 10,
+        n_restarts: int = 1,
+        max_memory: int | None = None,
+    ) -> None:
         self.n_cells = n_cells
         self.cell = cell
         self.gate_bias = gate_bias
@@ -333,8 +335,17 @@ class EvokeRegressor(RegressorMixin, SequenceEstimator):
 
     # ------------------------------------------------------------------ fitting
 
-    def fit(self, X, y, lengths=None, X_val=None, y_val=None, sample_weight=None, sample_weight_val=None,
-            groups=None):  # fmt: skip
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        lengths: Any = None,
+        X_val: Any = None,
+        y_val: Any = None,
+        sample_weight: Any = None,
+        sample_weight_val: Any = None,
+        groups: Any = None,
+    ) -> EvokeRegressor:
         """Evolve a network and train its readout.
 
         Parameters
@@ -409,7 +420,7 @@ class EvokeRegressor(RegressorMixin, SequenceEstimator):
         )  # fmt: skip
         return self._pose(splits, share_prefixes(splits[0].X), build)
 
-    def predict(self, X, lengths=None):
+    def predict(self, X: Any, lengths: Any = None) -> Any:
         """Values of the steps, or of the sequences where the model was trained with one value per sequence.
 
         Parameters
@@ -424,7 +435,7 @@ class EvokeRegressor(RegressorMixin, SequenceEstimator):
         """
         return self._apply(RegressorModel.answer, X, lengths)
 
-    def score(self, X, y, lengths=None, sample_weight=None):
+    def score(self, X: Any, y: Any, lengths: Any = None, sample_weight: Any = None) -> float:
         """R^2 of the predictions after the washout, averaged over the outputs.
 
         For an output that does not vary it is 1 if every prediction is exact and 0 otherwise. Steps count by their

@@ -474,7 +474,7 @@ class SequenceEstimator(BaseEvoke, auto_wrap_output_keys=None):  # type: ignore[
             raise ValueError("y must be of the kind that the model was trained with: one a step or one a sequence")
         return predicted, Data(sequences, targets)
 
-    def transform(self, X, lengths=None):
+    def transform(self, X: Any, lengths: Any = None) -> Any:
         """Activations of the cells, the paper's phi(t).
 
         Parameters
@@ -493,7 +493,7 @@ class SequenceEstimator(BaseEvoke, auto_wrap_output_keys=None):  # type: ignore[
         sequences: Sequences = model.read(X, lengths)
         return self._as_output(model.transform(sequences), X, sequences)
 
-    def fit_transform(self, X, y=None, lengths=None, **fit_params):
+    def fit_transform(self, X: Any, y: Any = None, lengths: Any = None, **fit_params: Any) -> Any:
         """Fit to X and y, then give the activations on X: `fit` and `transform` in one.
 
         Parameters
@@ -512,7 +512,7 @@ class SequenceEstimator(BaseEvoke, auto_wrap_output_keys=None):  # type: ignore[
             X = as_sequences(X, lengths, view=True)
         return self.fit(X, y, lengths=lengths, **fit_params).transform(X, lengths)
 
-    def estimate_cost(self, X, y, lengths=None, sample_weight=None, groups=None) -> Cost:
+    def estimate_cost(self, X: Any, y: Any, lengths: Any = None, sample_weight: Any = None, groups: Any = None) -> Cost:
         """What a `fit` of these data will take, before it begins.
 
         A few networks are evaluated to see how long they take; nothing is kept of them.

@@ -35,7 +35,7 @@ class SeriesEstimator(BaseEvoke, auto_wrap_output_keys=None):  # type: ignore[ca
 
     n_outputs_ = learned("n_outputs")
 
-    def predict_one_step(self, y, X=None):
+    def predict_one_step(self, y: Any, X: Any = None) -> Any:
         """Predictions of every value of given series from the true values before it (teacher forcing).
 
         Parameters
@@ -52,7 +52,7 @@ class SeriesEstimator(BaseEvoke, auto_wrap_output_keys=None):  # type: ignore[ca
         model, series, predicted = self._predicted(y, X)
         return series.mirror(predicted)
 
-    def transform(self, y, X=None):
+    def transform(self, y: Any, X: Any = None) -> Any:
         """Activations of the cells on given series, the paper's phi(t).
 
         Parameters
@@ -70,7 +70,7 @@ class SeriesEstimator(BaseEvoke, auto_wrap_output_keys=None):  # type: ignore[ca
         model, series, external = self._given(y, X)
         return self._as_output(model.follow(series, external), y, series.sequences)
 
-    def fit_transform(self, y, X=None, **fit_params):
+    def fit_transform(self, y: Any, X: Any = None, **fit_params: Any) -> Any:
         """Fit to y and X, then give the activations on y: `fit` and `transform` in one.
 
         Parameters
@@ -87,7 +87,7 @@ class SeriesEstimator(BaseEvoke, auto_wrap_output_keys=None):  # type: ignore[ca
         """
         return self.fit(y, X, **fit_params).transform(y, X)
 
-    def score(self, y, X=None, sample_weight=None):
+    def score(self, y: Any, X: Any = None, sample_weight: Any = None) -> float:
         """R^2 of the predictions one step ahead after the washout, averaged over the outputs.
 
         For an output that does not vary it is 1 if every prediction is exact and 0 otherwise. Steps count by their
@@ -111,7 +111,7 @@ class SeriesEstimator(BaseEvoke, auto_wrap_output_keys=None):  # type: ignore[ca
 
     # ------------------------------------------------------------------ free runs
 
-    def generate(self, n_steps, context=None, X=None, *, return_interval=None):
+    def generate(self, n_steps: int, context: Any = None, X: Any = None, *, return_interval: Any = None) -> Any:
         """Continue a series from the network's own output.
 
         Parameters
@@ -208,7 +208,7 @@ class SeriesEstimator(BaseEvoke, auto_wrap_output_keys=None):  # type: ignore[ca
         _, states = lstm.sequences(model.network, inputs.rows, inputs.offsets)
         return model.run_free(external[n_known:], known[-1], states[0])[0]
 
-    def predict(self, fh, X=None, *, return_interval=None):
+    def predict(self, fh: Any, X: Any = None, *, return_interval: Any = None) -> Any:
         """Values at a forecasting horizon after the end of the (last) series of `fit`.
 
         Parameters

@@ -43,7 +43,7 @@ class Stream:
     True
     """
 
-    def __init__(self, model: SequenceModel):
+    def __init__(self, model: SequenceModel) -> None:
         self._model = model  # frozen: a later fit does not touch it
         self.reset()
 
@@ -60,7 +60,7 @@ class Stream:
         networks = f"{counted(len(model.networks), 'network')} of {counted(model.network.n_cells, 'cell')}"
         return f"<{type(self).__name__} of {counted(model.features.n, 'feature')}, {networks}, {_said(self._n_read)}>"
 
-    def transform(self, X) -> FloatArray:
+    def transform(self, X: Any) -> FloatArray:
         """Activations of the next steps.
 
         Parameters
@@ -105,7 +105,7 @@ class Stream:
             model.features.check(X, sequences.rows, False, name)
         return sequences
 
-    def predict(self, X) -> NDArray[Any]:
+    def predict(self, X: Any) -> NDArray[Any]:
         """Predictions of the next steps.
 
         Parameters
@@ -120,7 +120,7 @@ class Stream:
         """
         return self._model.answer(self._model.readout.decide(self._read(X, "X")[1]))
 
-    def step(self, x) -> Any:
+    def step(self, x: Any) -> Any:
         """Prediction of the next step.
 
         Parameters
@@ -152,7 +152,7 @@ class ClassifierStream(Stream):
 
     _model: ClassifierModel
 
-    def decision_function(self, X) -> FloatArray:
+    def decision_function(self, X: Any) -> FloatArray:
         """Decision values of the next steps.
 
         Parameters
@@ -167,7 +167,7 @@ class ClassifierStream(Stream):
         """
         return self._model.shape(self._model.readout.decide(self._read(X, "X")[1]))
 
-    def repeat(self, X, times: int) -> Iterator[tuple[FloatArray, int]]:
+    def repeat(self, X: Any, times: int) -> Iterator[tuple[FloatArray, int]]:
         """Decision values while the same steps are read many times in a row.
 
         Where the network's activations have come back to the same bits, and every state repeats or counts by exact
@@ -241,7 +241,7 @@ class SeriesStream:
     (1,)
     """
 
-    def __init__(self, model: SeriesModel):
+    def __init__(self, model: SeriesModel) -> None:
         if not isinstance(model, SeriesModel):
             raise ValueError(
                 "a model with validation='rolling' cannot be read step by step; generate takes what is known as context"
@@ -260,7 +260,7 @@ class SeriesStream:
         cells = counted(model.network.n_cells, "cell")
         return f"<SeriesStream of {counted(model.n_outputs, 'value')} a step{inputs}, {cells}, {_said(self._n_read)}>"
 
-    def step(self, y, x=None) -> FloatArray:
+    def step(self, y: Any, x: Any = None) -> FloatArray:
         """Prediction (n_outputs,) of the next value.
 
         Parameters

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from typing import Any
 
 from evoke._validation.arrays import FloatArray
 from evoke._validation.errors import refusal
@@ -32,7 +33,7 @@ _KEPT = {"last": (), "mean": ("mean",), "std": ("mean", "squares"), "max": ("max
          "positive": ("positive",), "change": ("change",)}  # fmt: skip
 
 
-def to_c(model, path, *, dtype="float64", name="evoke", X=None):
+def to_c(model: Any, path: Any, *, dtype: str = "float64", name: str = "evoke", X: Any = None) -> None:
     """Write a fitted model to one C99 file, which needs no library.
 
     It reads step by step, as `stream` does, and remembers what it must in a struct of the caller's. With one target a
@@ -77,7 +78,7 @@ def to_c(model, path, *, dtype="float64", name="evoke", X=None):
         file.write(source.encode())
 
 
-def c_source(model, *, dtype="float64", name="evoke", X=None):
+def c_source(model: Any, *, dtype: str = "float64", name: str = "evoke", X: Any = None) -> str:
     """The text of the file that `to_c` writes.
 
     Parameters

@@ -18,7 +18,7 @@ from evoke.persistence.atomic import replacing
 __all__ = ["to_onnx"]
 
 
-def to_onnx(model, path, *, dtype="float64", stateful=False):
+def to_onnx(model: Any, path: Any, *, dtype: str = "float64", stateful: bool = False) -> None:
     """Write a fitted model to an ONNX file. It takes the package ``onnx``, ``pip install '.[export]'`` in a checkout.
 
     Inputs of a classifier or a regressor are `X` (batch, steps, features) and `lengths` (batch,), the number of steps

@@ -24,7 +24,7 @@ __all__ = ["html_page", "to_html"]
 _MOST_STEPS, _N_FORECASTS = 5000, 100
 
 
-def to_html(model, path, *, X=None, symbols=None, title=None):
+def to_html(model: Any, path: Any, *, X: Any = None, symbols: Any = None, title: Any = None) -> None:
     """Write a fitted model as one web page, for people who have no Python.
 
     The page says what the model is, shows its fitness over the generations, the cells and values along an example that
@@ -71,7 +71,7 @@ def to_html(model, path, *, X=None, symbols=None, title=None):
         file.write(page.encode())
 
 
-def html_page(model, *, X=None, symbols=None, title=None):
+def html_page(model: Any, *, X: Any = None, symbols: Any = None, title: Any = None) -> str:
     """The text of the page that `to_html` writes.
 
     Parameters

@@ -33,7 +33,7 @@ class Persistent(BaseEstimator):
 
     _fitted: frozenset[str] = frozenset()
 
-    def save(self, path):
+    def save(self, path: Any) -> None:
         """Write the model to a file for `evoke.load`.
 
         The file is an .npz without pickles. It holds the parameters, except for `callbacks`, and what was learned,
@@ -118,7 +118,7 @@ def save(model: Persistent, path: str | os.PathLike[str]) -> None:
     write_archive(path, header, arrays)
 
 
-def load(path):
+def load(path: Any) -> Any:
     """Read an estimator that its method `save` has written.
 
     Nothing in the file is executed. A file of another version of evoke is read without a warning as long as its format

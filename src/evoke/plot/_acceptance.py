@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from evoke import tasks
@@ -45,13 +47,20 @@ class AcceptanceDisplay(Display):
     (20,)
     """
 
-    def __init__(self, *, margins, accepted, n_max=None):
+    def __init__(self, *, margins: Any, accepted: Any, n_max: int | None = None) -> None:
         self.margins = margins
         self.accepted = accepted
         self.n_max = n_max
 
     @classmethod
-    def from_estimator(cls, estimator, test_max=1000, *, n_max=None, ax=None) -> AcceptanceDisplay:
+    def from_estimator(
+        cls,
+        estimator: Any,
+        test_max: int = 1000,
+        *,
+        n_max: int | None = None,
+        ax: Any = None,
+    ) -> AcceptanceDisplay:
         """Draw which of the strings n = 1..test_max a fitted model accepts.
 
         Parameters
@@ -73,7 +82,14 @@ class AcceptanceDisplay(Display):
         return cls.from_margins(margins, accepted, n_max=n_max, ax=ax)
 
     @classmethod
-    def from_margins(cls, margins, accepted=None, *, n_max=None, ax=None) -> AcceptanceDisplay:
+    def from_margins(
+        cls,
+        margins: Any,
+        accepted: Any = None,
+        *,
+        n_max: int | None = None,
+        ax: Any = None,
+    ) -> AcceptanceDisplay:
         """Draw margins.
 
         Parameters
@@ -100,7 +116,7 @@ class AcceptanceDisplay(Display):
             raise ValueError(f"accepted must have the shape of margins, {margins.shape}, got {accepted.shape}")
         return cls(margins=margins, accepted=accepted, n_max=n_max).plot(ax)
 
-    def plot(self, ax=None) -> AcceptanceDisplay:
+    def plot(self, ax: Any = None) -> AcceptanceDisplay:
         """Draw the display.
 
         Parameters

@@ -69,7 +69,16 @@ class ActivationDisplay(Display):
     [('S', 0, 1), ('a', 1, 21)]
     """
 
-    def __init__(self, *, activations, outputs=None, inputs=None, symbols=None, output_names=None, start=0):
+    def __init__(
+        self,
+        *,
+        activations: Any,
+        outputs: Any = None,
+        inputs: Any = None,
+        symbols: Any = None,
+        output_names: Any = None,
+        start: Any = 0,
+    ) -> None:
         self.activations = activations
         self.outputs = outputs
         self.inputs = inputs
@@ -79,7 +88,14 @@ class ActivationDisplay(Display):
 
     @classmethod
     def from_estimator(
-        cls, estimator, sequence, *, symbols=None, output_names=None, start=0, axes=None
+        cls,
+        estimator: Any,
+        sequence: Any,
+        *,
+        symbols: Any = None,
+        output_names: Any = None,
+        start: Any = 0,
+        axes: Any = None,
     ) -> ActivationDisplay:
         """Draw the activations of a fitted estimator for one sequence.
 
@@ -124,7 +140,15 @@ class ActivationDisplay(Display):
 
     @classmethod
     def from_activations(
-        cls, activations, *, outputs=None, inputs=None, symbols=None, output_names=None, start=0, axes=None
+        cls,
+        activations: Any,
+        *,
+        outputs: Any = None,
+        inputs: Any = None,
+        symbols: Any = None,
+        output_names: Any = None,
+        start: Any = 0,
+        axes: Any = None,
     ) -> ActivationDisplay:
         """Draw activations of a network, for instance those of `evoke.lstm.forward`.
 
@@ -174,7 +198,7 @@ class ActivationDisplay(Display):
         )  # fmt: skip
         return display.plot(axes)
 
-    def plot(self, axes=None) -> ActivationDisplay:
+    def plot(self, axes: Any = None) -> ActivationDisplay:
         """Draw the display.
 
         Parameters

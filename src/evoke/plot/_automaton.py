@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from itertools import product
 from numbers import Integral
+from typing import Any
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -62,12 +63,12 @@ class AutomatonDisplay(Display):
     [('S', 'a'), ('a', 'ab'), ('b', 'b'), ('b', 'c'), ('c', 'c'), ('c', 'T')]
     """
 
-    def __init__(self, *, machine):
+    def __init__(self, *, machine: Any) -> None:
         self.machine = machine
         self.names_ = {h: LETTERS[k] if k < len(LETTERS) else f"x{h}" for k, h in enumerate(machine.steps)}
 
     @classmethod
-    def from_estimator(cls, estimator, language, counts=None, *, ax=None) -> AutomatonDisplay:
+    def from_estimator(cls, estimator: Any, language: Any, counts: Any = None, *, ax: Any = None) -> AutomatonDisplay:
         """Draw a fitted classifier.
 
         Parameters
@@ -115,7 +116,7 @@ class AutomatonDisplay(Display):
         symbols, outputs = f"S{language.symbols}", f"{language.symbols}T"
         return cls(machine=machine_of(model.network, model.readout.decide, sequences, symbols, outputs)).plot(ax)
 
-    def plot(self, ax=None) -> AutomatonDisplay:
+    def plot(self, ax: Any = None) -> AutomatonDisplay:
         """Draw the display.
 
         Parameters

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -47,13 +48,22 @@ class ContinuationDisplay(OutputsDisplay):
     >>> display.figure_.savefig("continuation.png")  # doctest: +SKIP
     """
 
-    def __init__(self, *, generated: FloatArray, context: FloatArray, names: Sequence[str]):
+    def __init__(self, *, generated: FloatArray, context: FloatArray, names: Sequence[str]) -> None:
         self.generated = generated
         self.context = context
         self.names = names
 
     @classmethod
-    def from_estimator(cls, estimator, n_steps, *, context=None, X=None, names=None, axes=None) -> ContinuationDisplay:
+    def from_estimator(
+        cls,
+        estimator: Any,
+        n_steps: int,
+        *,
+        context: Any = None,
+        X: Any = None,
+        names: Any = None,
+        axes: Any = None,
+    ) -> ContinuationDisplay:
         """Draw what a fitted `EvokeForecaster` generates.
 
         Parameters
@@ -81,7 +91,14 @@ class ContinuationDisplay(OutputsDisplay):
         )
 
     @classmethod
-    def from_series(cls, generated, *, context=None, names=None, axes=None) -> ContinuationDisplay:
+    def from_series(
+        cls,
+        generated: Any,
+        *,
+        context: Any = None,
+        names: Any = None,
+        axes: Any = None,
+    ) -> ContinuationDisplay:
         """Draw a series and its continuation.
 
         Parameters
@@ -112,7 +129,7 @@ class ContinuationDisplay(OutputsDisplay):
         names = output_names(names, n_outputs, "y(t)")
         return cls(generated=generated, context=context, names=names).plot(axes)
 
-    def plot(self, axes=None) -> ContinuationDisplay:
+    def plot(self, axes: Any = None) -> ContinuationDisplay:
         """Draw the display.
 
         Parameters

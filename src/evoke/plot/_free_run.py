@@ -49,13 +49,23 @@ class FreeRunDisplay(Display):
     >>> display.figure_.savefig("free-run.png")  # doctest: +SKIP
     """
 
-    def __init__(self, *, true: FloatArray, generated: Mapping[str, FloatArray], start: int = 0):
+    def __init__(self, *, true: FloatArray, generated: Mapping[str, FloatArray], start: int = 0) -> None:
         self.true = true
         self.generated = generated
         self.start = start
 
     @classmethod
-    def from_estimator(cls, estimator, y, *, context=None, X=None, start=0, name=None, axes=None) -> FreeRunDisplay:
+    def from_estimator(
+        cls,
+        estimator: Any,
+        y: Any,
+        *,
+        context: Any = None,
+        X: Any = None,
+        start: Any = 0,
+        name: str | None = None,
+        axes: Any = None,
+    ) -> FreeRunDisplay:
         """Draw the free run of a fitted `EvokeForecaster` and the true continuation of its series.
 
         Parameters
@@ -89,7 +99,7 @@ class FreeRunDisplay(Display):
         return cls.from_predictions(y, {name or type(estimator).__name__: generated}, start=start, axes=axes)
 
     @classmethod
-    def from_predictions(cls, y_true, y_generated, *, start=0, axes=None) -> FreeRunDisplay:
+    def from_predictions(cls, y_true: Any, y_generated: Any, *, start: Any = 0, axes: Any = None) -> FreeRunDisplay:
         """Draw a true series and one or several generated ones.
 
         Parameters
@@ -129,7 +139,7 @@ class FreeRunDisplay(Display):
         return cls(true=true, generated=generated, start=start).plot(axes)
 
     @classmethod
-    def from_results(cls, results: Iterable[dict[str, Any]], *, axes=None) -> FreeRunDisplay:
+    def from_results(cls, results: Iterable[dict[str, Any]], *, axes: Any = None) -> FreeRunDisplay:
         """Draw the free run of the typical run in each result of `evoke.reproduce.sines`.
 
         Parameters
@@ -166,7 +176,7 @@ class FreeRunDisplay(Display):
             generated[name] = result["free_run"]["generated"]
         return cls.from_predictions(y[first:], generated, start=first + 1, axes=axes)
 
-    def plot(self, axes=None) -> FreeRunDisplay:
+    def plot(self, axes: Any = None) -> FreeRunDisplay:
         """Draw the display.
 
         Parameters

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 
@@ -50,13 +51,13 @@ class GeneralisationDisplay(Display):
     [10]
     """
 
-    def __init__(self, *, accepted, published=None, cap=None):
+    def __init__(self, *, accepted: Any, published: Any = None, cap: Any = None) -> None:
         self.accepted = accepted
         self.published = published
         self.cap = cap
 
     @classmethod
-    def from_results(cls, results, *, ax=None) -> GeneralisationDisplay:
+    def from_results(cls, results: Any, *, ax: Any = None) -> GeneralisationDisplay:
         """Draw results of `evoke.reproduce.anbncn`, or what the command line wrote with ``--json``.
 
         Parameters
@@ -94,7 +95,14 @@ class GeneralisationDisplay(Display):
         return cls.from_accepted(accepted, published=published, cap=caps[0] if caps else None, ax=ax)
 
     @classmethod
-    def from_accepted(cls, accepted, *, published=None, cap=None, ax=None) -> GeneralisationDisplay:
+    def from_accepted(
+        cls,
+        accepted: Any,
+        *,
+        published: Any = None,
+        cap: Any = None,
+        ax: Any = None,
+    ) -> GeneralisationDisplay:
         """Draw accepted lengths from any source.
 
         Parameters
@@ -129,7 +137,7 @@ class GeneralisationDisplay(Display):
         }
         return cls(accepted=checked, published=dict(published or {}), cap=cap).plot(ax)
 
-    def plot(self, ax=None) -> GeneralisationDisplay:
+    def plot(self, ax: Any = None) -> GeneralisationDisplay:
         """Draw the display.
 
         Parameters

@@ -57,11 +57,11 @@ class HistoryDisplay(Display):
     >>> display.figure_.savefig("history.png")  # doctest: +SKIP
     """
 
-    def __init__(self, *, history: Sequence[dict[str, Any]]):
+    def __init__(self, *, history: Sequence[dict[str, Any]]) -> None:
         self.history = history
 
     @classmethod
-    def from_estimator(cls, estimator, *, errors=False, ax=None) -> HistoryDisplay:
+    def from_estimator(cls, estimator: Any, *, errors: Any = False, ax: Any = None) -> HistoryDisplay:
         """Draw the evolution of a fitted estimator.
 
         Parameters
@@ -79,7 +79,7 @@ class HistoryDisplay(Display):
         return cls.from_history(estimator.history_, errors=errors, ax=ax)
 
     @classmethod
-    def from_history(cls, history, *, errors=False, ax=None) -> HistoryDisplay:
+    def from_history(cls, history: Any, *, errors: Any = False, ax: Any = None) -> HistoryDisplay:
         """Draw the evolution that these records describe.
 
         Parameters
@@ -108,7 +108,7 @@ class HistoryDisplay(Display):
                 raise ValueError(f"history[{k}] must have the fields {', '.join(missing)}")
         return cls(history=history).plot(errors=errors, ax=ax)
 
-    def plot(self, *, errors=False, ax=None) -> HistoryDisplay:
+    def plot(self, *, errors: Any = False, ax: Any = None) -> HistoryDisplay:
         """Draw the display.
 
         Parameters

@@ -52,15 +52,27 @@ class ImportanceDisplay(Display):
     >>> display.figure_.savefig("importance.png")  # doctest: +SKIP
     """
 
-    def __init__(self, *, importances: FloatArray, names: Sequence[str]):
+    def __init__(self, *, importances: FloatArray, names: Sequence[str]) -> None:
         self.importances = importances
         self.names = names
 
     @classmethod
     def from_estimator(
-        cls, estimator, X, y, *, n_repeats=5, scoring=None, random_state=None, n_jobs=None, lengths=None,
-        block_length=None, names=None, max_features=20, ax=None,
-    ) -> ImportanceDisplay:  # fmt: skip
+        cls,
+        estimator: Any,
+        X: Any,
+        y: Any,
+        *,
+        n_repeats: int = 5,
+        scoring: Any = None,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        lengths: Any = None,
+        block_length: int | None = None,
+        names: Any = None,
+        max_features: int | None = 20,
+        ax: Any = None,
+    ) -> ImportanceDisplay:
         """Draw the importance of the features of a fitted estimator on these sequences.
 
         Parameters
@@ -94,7 +106,14 @@ class ImportanceDisplay(Display):
         return cls.from_importances(found.importances, names=names, max_features=max_features, ax=ax)
 
     @classmethod
-    def from_importances(cls, importances, *, names=None, max_features=20, ax=None) -> ImportanceDisplay:
+    def from_importances(
+        cls,
+        importances: Any,
+        *,
+        names: Any = None,
+        max_features: int | None = 20,
+        ax: Any = None,
+    ) -> ImportanceDisplay:
         """Draw importances.
 
         Parameters
@@ -122,7 +141,7 @@ class ImportanceDisplay(Display):
             raise ValueError(f"names must be {len(importances)}, one for each feature, got {len(names)}")
         return cls(importances=importances, names=list(names)).plot(max_features=max_features, ax=ax)
 
-    def plot(self, *, max_features=20, ax=None) -> ImportanceDisplay:
+    def plot(self, *, max_features: int | None = 20, ax: Any = None) -> ImportanceDisplay:
         """Draw the display.
 
         Parameters

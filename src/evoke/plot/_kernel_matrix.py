@@ -57,7 +57,15 @@ class KernelMatrixDisplay(Display):
     (50, 50)
     """
 
-    def __init__(self, *, matrix, support=None, groups=(), group_names=None, label="row"):
+    def __init__(
+        self,
+        *,
+        matrix: Any,
+        support: Any = None,
+        groups: Any = (),
+        group_names: Any = None,
+        label: Any = "row",
+    ) -> None:
         self.matrix = matrix
         self.support = support
         self.groups = groups
@@ -65,7 +73,16 @@ class KernelMatrixDisplay(Display):
         self.label = label
 
     @classmethod
-    def from_estimator(cls, estimator, X, y=None, *, lengths=None, output_names=None, ax=None) -> KernelMatrixDisplay:
+    def from_estimator(
+        cls,
+        estimator: Any,
+        X: Any,
+        y: Any = None,
+        *,
+        lengths: Any = None,
+        output_names: Any = None,
+        ax: Any = None,
+    ) -> KernelMatrixDisplay:
         """Draw the kernel matrix of a fitted estimator's readout for the steps of sequences.
 
         Every row that equals a support vector is marked, also where several sequences have the same beginning. The
@@ -120,9 +137,19 @@ class KernelMatrixDisplay(Display):
 
     @classmethod
     def from_activations(
-        cls, activations, *, kernel="rbf", gamma=0.25, coef0=0.0, degree=3, support=None, labels=None,
-        output_names=None, groups=(), ax=None,
-    ) -> KernelMatrixDisplay:  # fmt: skip
+        cls,
+        activations: Any,
+        *,
+        kernel: str = "rbf",
+        gamma: float | str = 0.25,
+        coef0: float = 0.0,
+        degree: int = 3,
+        support: Any = None,
+        labels: Any = None,
+        output_names: Any = None,
+        groups: Any = (),
+        ax: Any = None,
+    ) -> KernelMatrixDisplay:
         """Draw the kernel matrix of these activations.
 
         Parameters
@@ -168,7 +195,7 @@ class KernelMatrixDisplay(Display):
         display = cls(matrix=matrix, support=support, groups=groups, group_names=names, label=label)
         return display.plot(ax)
 
-    def plot(self, ax=None) -> KernelMatrixDisplay:
+    def plot(self, ax: Any = None) -> KernelMatrixDisplay:
         """Draw the display.
 
         Parameters

@@ -54,9 +54,14 @@ class PredictionDisplay(OutputsDisplay):
     """
 
     def __init__(
-        self, *, predicted: FloatArray, true: FloatArray | None, names: Sequence[str],
-        classes: NDArray[Any] | None = None, steps: bool = False,
-    ):  # fmt: skip
+        self,
+        *,
+        predicted: FloatArray,
+        true: FloatArray | None,
+        names: Sequence[str],
+        classes: NDArray[Any] | None = None,
+        steps: bool = False,
+    ) -> None:
         self.predicted = predicted
         self.true = true
         self.names = names
@@ -64,7 +69,15 @@ class PredictionDisplay(OutputsDisplay):
         self.steps = steps
 
     @classmethod
-    def from_estimator(cls, estimator, X, y=None, *, names=None, axes=None) -> PredictionDisplay:
+    def from_estimator(
+        cls,
+        estimator: Any,
+        X: Any,
+        y: Any = None,
+        *,
+        names: Any = None,
+        axes: Any = None,
+    ) -> PredictionDisplay:
         """Draw the predictions of a fitted estimator for a sequence.
 
         Parameters
@@ -97,7 +110,15 @@ class PredictionDisplay(OutputsDisplay):
         return cls.from_predictions(predicted, y, names=names, classes=classes, axes=axes)
 
     @classmethod
-    def from_predictions(cls, y_predicted, y_true=None, *, names=None, classes=None, axes=None) -> PredictionDisplay:
+    def from_predictions(
+        cls,
+        y_predicted: Any,
+        y_true: Any = None,
+        *,
+        names: Any = None,
+        classes: Any = None,
+        axes: Any = None,
+    ) -> PredictionDisplay:
         """Draw predictions and targets.
 
         Parameters
@@ -137,7 +158,7 @@ class PredictionDisplay(OutputsDisplay):
         display = cls(predicted=predicted, true=true[0] if true else None, names=names, classes=classes, steps=steps)
         return display.plot(axes)
 
-    def plot(self, axes=None) -> PredictionDisplay:
+    def plot(self, axes: Any = None) -> PredictionDisplay:
         """Draw the display.
 
         Parameters

@@ -160,7 +160,7 @@ def rows_by_sequence(df: Any, sequence: Any = None, name: str = "df") -> RowGrou
     return RowGroups(names.tolist(), np.split(order, np.cumsum(np.bincount(codes))[:-1]))
 
 
-def from_padded(X, mask=None):
+def from_padded(X: Any, mask: Any = None) -> Any:
     """Cut the padding off sequences that were padded to one length, as in tslearn.
 
     Parameters
@@ -210,7 +210,7 @@ def from_padded(X, mask=None):
     return [sequence[:length].copy() for sequence, length in zip(array, lengths, strict=True)]
 
 
-def from_panel(X):
+def from_panel(X: Any) -> Any:
     """Turn sequences with the channels first, as in aeon and sktime, into sequences with the steps first.
 
     Parameters
@@ -250,7 +250,7 @@ def from_panel(X):
     return [np.ascontiguousarray(part.T) for part in parts]
 
 
-def from_frame(df, sequence=None, target=None):
+def from_frame(df: Any, sequence: Any = None, target: Any = None) -> Any:
     """Cut a long data frame, with one row per step, into sequences.
 
     Parameters

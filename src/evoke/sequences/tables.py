@@ -22,7 +22,7 @@ __all__ = ["from_blocks"]
 _ROWS = 2**16  # of a block, where it is for us to choose
 
 
-def from_blocks(blocks, sequence=None, target=None, directory=None):
+def from_blocks(blocks: Any, sequence: Any = None, target: Any = None, directory: Any = None) -> Any:
     """Bring a long table, with one row per step, block by block to arrays, in a file where they are large.
 
     Rows of a sequence follow one another; a block may end within one. Up to 64 MiB of features are in memory. More are

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from functools import wraps
+from typing import Any
 
 import numpy as np
 from sklearn.base import ClassifierMixin, RegressorMixin
@@ -35,7 +36,7 @@ from evoke.svm._weights import read_weights
 _LINEAR = Kernel("linear")
 
 
-def of_one_fit(method):
+def of_one_fit(method: Any) -> Any:
     """A method that abides by the model of the last fit, which a fit in another thread does not touch meanwhile."""
 
     @wraps(method)
@@ -138,7 +139,7 @@ class KernelMachine(Persistent):
 
     @property
     @of_one_fit
-    def coef_(self):
+    def coef_(self) -> Any:
         """Weights of the features, ``decision = X @ coef_.T + intercept_``; only with a linear kernel.
 
         Returns
@@ -191,7 +192,7 @@ class KernelMachine(Persistent):
         return values_between(self.kernel_, rows, self.support_vectors_, "kernel(X, support_vectors_)")
 
 
-def decide_given(values, coefficients, intercept):
+def decide_given(values: Any, coefficients: Any, intercept: Any) -> Any:
     """Decisions from kernel values (n, n_support): a linear machine, with a support vector for each output."""
     weights = np.ascontiguousarray(coefficients.T)
     return decide(np.ascontiguousarray(values), weights, np.eye(len(weights)), intercept, _LINEAR)
@@ -234,7 +235,7 @@ class Classification(ClassifierMixin):
     """One of several labels for each row."""
 
     @of_one_fit
-    def score(self, X, y, sample_weight=None):
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Accuracy: the share of correct labels.
 
         Parameters
@@ -275,7 +276,7 @@ class OneAgainstRest(Classification):
             raise ValueError("dual_coef_ and intercept_ do not go together")
 
     @of_one_fit
-    def decision_function(self, X):
+    def decision_function(self, X: Any) -> Any:
         """Signed confidence in the classes.
 
         Parameters
@@ -292,7 +293,7 @@ class OneAgainstRest(Classification):
         return decisions[:, 0] if len(self.classes_) == 2 else decisions
 
     @of_one_fit
-    def predict(self, X):
+    def predict(self, X: Any) -> Any:
         """Labels: the sign of the decision, or the class with the largest, of equals the first.
 
         Parameters
@@ -311,7 +312,7 @@ class OneAgainstRest(Classification):
 
     @available_if(_has_probabilities)
     @of_one_fit
-    def predict_proba(self, X):
+    def predict_proba(self, X: Any) -> Any:
         """Probabilities of the classes; only with ``probability=True``.
 
         The decisions times one number, which has the least log-loss on decisions that the fit made on rows left out,
@@ -354,7 +355,7 @@ class Regression(RegressorMixin):
             raise ValueError("dual_coef_ and intercept_ do not go together")
 
     @of_one_fit
-    def predict(self, X):
+    def predict(self, X: Any) -> Any:
         """Values of the regression functions.
 
         Parameters
@@ -370,7 +371,7 @@ class Regression(RegressorMixin):
         values = self._decide(X)
         return values[:, 0] if self._single_output else values
 
-    def score(self, X, y, sample_weight=None):
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """R^2 of the predictions, averaged over the outputs.
 
         Parameters

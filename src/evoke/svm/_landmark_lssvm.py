@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from evoke.persistence.model import savable
 from evoke.sequences.preparation import Units
 from evoke.svm._base import Regression
@@ -94,9 +96,17 @@ class LandmarkLSSVR(Regression, LandmarkMachine):
     _fitted = LandmarkMachine._fitted | {"_single_output"}
 
     def __init__(
-        self, *, C="auto", kernel="rbf", degree=3, gamma="auto", coef0=0.0, n_landmarks=512, random_state=None,
-        n_jobs=None,
-    ):  # fmt: skip
+        self,
+        *,
+        C: float | str = "auto",
+        kernel: str = "rbf",
+        degree: int = 3,
+        gamma: float | str = "auto",
+        coef0: float = 0.0,
+        n_landmarks: int = 512,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+    ) -> None:
         self.C = C
         self.kernel = kernel
         self.degree = degree
@@ -106,7 +116,7 @@ class LandmarkLSSVR(Regression, LandmarkMachine):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    def fit(self, X, y, sample_weight=None):
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> LandmarkLSSVR:
         """Choose landmarks, gamma and C on some of the rows, and train on all in one pass.
 
         Parameters

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 import numpy as np
 from numpy.random import PCG64, SeedSequence
 
@@ -105,9 +108,19 @@ class LandmarkClassification(OneAgainstRest, LandmarkMachine):
     _fitted = LandmarkMachine._fitted | {"classes_", "class_weight_", *_not_always}
 
     def __init__(
-        self, *, C="auto", kernel="rbf", degree=3, gamma="auto", coef0=0.0, n_landmarks=512, class_weight=None,
-        probability=False, random_state=None, n_jobs=None,
-    ):  # fmt: skip
+        self,
+        *,
+        C: float | str = "auto",
+        kernel: str = "rbf",
+        degree: int = 3,
+        gamma: float | str = "auto",
+        coef0: float = 0.0,
+        n_landmarks: int = 512,
+        class_weight: Mapping[Any, float] | str | None = None,
+        probability: bool = False,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+    ) -> None:
         self.C = C
         self.kernel = kernel
         self.degree = degree
@@ -119,7 +132,7 @@ class LandmarkClassification(OneAgainstRest, LandmarkMachine):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    def fit(self, X, y, sample_weight=None):
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> LandmarkClassification:
         """Choose landmarks, gamma and C on some of the rows, and train on all.
 
         Parameters

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import warnings
-from typing import NamedTuple
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
@@ -168,14 +169,22 @@ class LSSVR(Regression, LeastSquaresMachine):
 
     _fitted = LeastSquaresMachine._fitted | {"_single_output"}
 
-    def __init__(self, *, C=1.0, kernel="rbf", degree=3, gamma="scale", coef0=0.0):
+    def __init__(
+        self,
+        *,
+        C: float = 1.0,
+        kernel: str | Callable[..., Any] = "rbf",
+        degree: int = 3,
+        gamma: float | str = "scale",
+        coef0: float = 0.0,
+    ) -> None:
         self.C = C
         self.kernel = kernel
         self.degree = degree
         self.gamma = gamma
         self.coef0 = coef0
 
-    def fit(self, X, y, sample_weight=None):
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> LSSVR:
         """Solve for the coefficients.
 
         Parameters
@@ -293,8 +302,16 @@ class LSSVC(OneAgainstRest, LeastSquaresMachine):
     _fitted = LeastSquaresMachine._fitted | {"classes_", "class_weight_", *_not_always}
 
     def __init__(
-        self, *, C=1.0, kernel="rbf", degree=3, gamma="scale", coef0=0.0, class_weight=None, probability=False
-    ):
+        self,
+        *,
+        C: float = 1.0,
+        kernel: str | Callable[..., Any] = "rbf",
+        degree: int = 3,
+        gamma: float | str = "scale",
+        coef0: float = 0.0,
+        class_weight: Mapping[Any, float] | str | None = None,
+        probability: bool = False,
+    ) -> None:
         self.C = C
         self.kernel = kernel
         self.degree = degree
@@ -303,7 +320,7 @@ class LSSVC(OneAgainstRest, LeastSquaresMachine):
         self.class_weight = class_weight
         self.probability = probability
 
-    def fit(self, X, y, sample_weight=None):
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> LSSVC:
         """Solve for the coefficients.
 
         Parameters

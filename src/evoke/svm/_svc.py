@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from itertools import accumulate, combinations
+from typing import Any
 
 import numpy as np
 
@@ -105,18 +107,18 @@ class SVC(Classification, IterativeMachine):
     def __init__(
         self,
         *,
-        C=1.0,
-        kernel="rbf",
-        degree=3,
-        gamma="scale",
-        coef0=0.0,
-        tol=1e-3,
-        class_weight=None,
-        solver="auto",
-        max_iter=-1,
-        cache_size=200,
-        decision_function_shape="ovr",
-    ):
+        C: float = 1.0,
+        kernel: str | Callable[..., Any] = "rbf",
+        degree: int = 3,
+        gamma: float | str = "scale",
+        coef0: float = 0.0,
+        tol: float = 1e-3,
+        class_weight: Mapping[Any, float] | str | None = None,
+        solver: str = "auto",
+        max_iter: int = -1,
+        cache_size: float | None = 200,
+        decision_function_shape: str = "ovr",
+    ) -> None:
         self.C = C
         self.kernel = kernel
         self.degree = degree
@@ -129,7 +131,7 @@ class SVC(Classification, IterativeMachine):
         self.cache_size = cache_size
         self.decision_function_shape = decision_function_shape
 
-    def fit(self, X, y, sample_weight=None):
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> SVC:
         """Train on rows and their labels.
 
         Parameters
@@ -248,7 +250,7 @@ class SVC(Classification, IterativeMachine):
         return coefficients
 
     @of_one_fit
-    def decision_function(self, X):
+    def decision_function(self, X: Any) -> Any:
         """Signed confidence in the classes.
 
         Parameters
@@ -277,7 +279,7 @@ class SVC(Classification, IterativeMachine):
         return votes + confidence / (3.0 * (np.abs(confidence) + 1.0))
 
     @of_one_fit
-    def predict(self, X):
+    def predict(self, X: Any) -> Any:
         """Labels: the sign of the decision, or the class with most votes of its pairs, of equals the first.
 
         Parameters

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -98,17 +100,17 @@ class SVR(Regression, IterativeMachine):
     def __init__(
         self,
         *,
-        kernel="rbf",
-        degree=3,
-        gamma="scale",
-        coef0=0.0,
-        tol=1e-3,
-        C=1.0,
-        epsilon=0.1,
-        solver="auto",
-        max_iter=-1,
-        cache_size=200,
-    ):
+        kernel: str | Callable[..., Any] = "rbf",
+        degree: int = 3,
+        gamma: float | str = "scale",
+        coef0: float = 0.0,
+        tol: float = 1e-3,
+        C: float = 1.0,
+        epsilon: float = 0.1,
+        solver: str = "auto",
+        max_iter: int = -1,
+        cache_size: float | None = 200,
+    ) -> None:
         self.kernel = kernel
         self.degree = degree
         self.gamma = gamma
@@ -120,7 +122,7 @@ class SVR(Regression, IterativeMachine):
         self.max_iter = max_iter
         self.cache_size = cache_size
 
-    def fit(self, X, y, sample_weight=None):
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> SVR:
         """Train on rows and their values.
 
         Parameters

@@ -73,7 +73,7 @@ class Language:
     ['a', 'ab', 'ab', 'b', 'T']
     """
 
-    def __init__(self, name: str):
+    def __init__(self, name: str) -> None:
         check_choice("name", name, LANGUAGES)
         self._grammar: Grammar = GRAMMARS[name]
         self.name = name

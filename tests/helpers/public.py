@@ -1,0 +1,33 @@
+"""What users import."""
+
+# Every import path that users have.
+PUBLIC = {
+    "evoke": ["CMAES", "ESP", "EvokeClassifier", "EvokeForecaster", "EvokeRegressor", "ModelFileError", "callbacks",
+              "certification", "certify", "cmaes", "esp", "estimators", "evolution", "exceptions", "export",
+              "inspection", "load", "lstm", "metrics", "plot", "readouts", "reproduce", "sequences", "show_config",
+              "simplify", "svm", "tasks"],
+    "evoke.callbacks": ["Checkpoint", "EarlyStopping", "HistoryLog", "Progress"],
+    "evoke.certification": ["FAMILIES", "LANGUAGES", "Certificate", "CertifiedStop", "Family", "Phase", "Simplified",
+                            "Size", "certify", "simplify"],
+    "evoke.certification.checker": ["CertificateError", "check"],
+    "evoke.cmaes": ["CMAES"],
+    "evoke.esp": ["ESP"],
+    "evoke.estimators": ["EvokeClassifier", "EvokeForecaster", "EvokeRegressor"],
+    "evoke.evolution": ["Callback", "Run"],
+    "evoke.exceptions": ["ModelFileError", "NotWrittenWarning", "SolverWarning", "WorkerLostError"],
+    "evoke.export": ["c_source", "html_page", "to_c", "to_html", "to_onnx"],
+    "evoke.inspection": ["permutation_importance"],
+    "evoke.lstm": ["forward"],
+    "evoke.metrics": ["ForecastScorer", "mase"],
+    "evoke.plot": ["AcceptanceDisplay", "ActivationDisplay", "AutomatonDisplay", "ContinuationDisplay",
+                   "FreeRunDisplay", "GeneralisationDisplay", "HistoryDisplay", "ImportanceDisplay",
+                   "KernelMatrixDisplay", "PredictionDisplay", "picture"],
+    "evoke.readouts": ["FittedReadout", "LSSVMReadout", "PinvReadout", "Readout", "SVMReadout"],
+    "evoke.reproduce": ["EXPERIMENTS", "Interrupted", "PRESETS", "PUBLISHED", "PUBLISHED_SSE", "SINES_PRESETS",
+                        "anbncn", "anbncn_parameters", "languages", "markdown", "report", "run_anbncn", "run_language",
+                        "run_sines", "sines", "sines_parameters", "training_strings"],
+    "evoke.sequences": ["from_frame", "from_padded", "from_panel"],
+    "evoke.svm": ["LSSVC", "LSSVR", "LandmarkLSSVC", "LandmarkLSSVR", "LandmarkSVC", "SVC", "SVR", "Solution", "solve"],
+    "evoke.tasks": ["LANGUAGES", "Language", "Phase", "anbncn", "anbncn_accepted", "anbncn_accepts", "anbncn_margins",
+                    "language", "linear_window", "mackey_glass", "nrmse", "nrmse84", "superimposed_sines"],
+}  # fmt: skip
