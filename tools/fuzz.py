@@ -117,6 +117,7 @@ def add_to(path: Path, kind: str, seed: int, state: dict[str, Any]) -> None:
         "seconds": round(state["seconds"], 1), "date": date.today().isoformat(),
     }  # fmt: skip
     record["config"] = evoke.show_config(mode="dict")
+    record["config"].pop("thundersvm", None)  # the path of its library
     path.write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
 
 

@@ -408,7 +408,40 @@ def platforms_arm64() -> str:
     return markdown(["compiler", "workload", "plain C", "NEON", "times as many"], rows)
 
 
+# ---------------------------------------------------------------- trust
+
+FUZZED = {
+    "models": "changed model files, with right checksums", "tables": "tables through the command line",
+    "core": "calls of the C core, under the sanitizers",
+}  # fmt: skip
+
+
+def fuzz() -> str:
+    """The last long runs of `tools/fuzz.py`."""
+    record, rows = load("fuzz"), []
+    for kind, name in FUZZED.items():
+        run = record[kind]
+        outcomes = ", ".join(f"{count:,} {word}" for word, count in sorted(run["outcomes"].items()))
+        rows.append([name, f"{run['cases']:,}", run["seed"], outcomes, len(run["faults"]), run["date"]])
+    head = ["cases", "number", "seed", "how they ended", "faults", "date"]
+    return markdown(head, rows) + f"\n{versions(record['config'])}.\n"
+
+
+def soak() -> str:
+    """The last long run of `tools/soak.py`."""
+    record = load("soak")
+    rows = [[name, f"{count:,}"] for name, count in sorted(record["counts"].items())]
+    size = record["megabytes"]
+    return markdown(["what", "how often"], rows) + (
+        f"\n{record['seconds'] / 60:.0f} minutes on {record['date']}, seed {record['seed']}; faults: "
+        f"{len(record['faults'])}. Memory of the process: {size['first']} MB at first, {size['largest']} MB at most, "
+        f"{size['growth after the warm-up']} MB more after the warm-up. {versions(record['config'])}.\n"
+    )
+
+
 TABLES: dict[str, Callable[[], str]] = {
+    "fuzz": fuzz,
+    "soak": soak,
     "platforms": platforms,
     "platforms-arm64": platforms_arm64,
     "thundersvm-gpu": thundersvm_gpu,

@@ -8,13 +8,12 @@ from pathlib import Path
 
 import pytest
 
-if not hasattr(os, "fork"):
-    pytest.skip("needs fork", allow_module_level=True)
-
-TOOLS = Path(__file__).parents[2] / "tools"
-sys.path.append(str(TOOLS))
+pytest.importorskip("resource", reason="needs fork")
+sys.path.append(str(Path(__file__).parents[2] / "tools"))
 
 import soak  # noqa: E402 - from the folder of tools
+
+TOOLS = Path(soak.__file__).parent
 
 BEGIN = """
 import json, pathlib, random, sys, tempfile
