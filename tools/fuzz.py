@@ -7,7 +7,7 @@ python tools/fuzz.py models --seed 0 --case 417       one case again, with its t
 
 What was done is kept in build/fuzz, or in --state FILE, and the same command continues there; --fresh begins anew.
 --json FILE adds counts and faults to a file of results. Exit status 1 where there is a fault. Case k of a seed is the
-same whatever the number of cases.
+same whatever the number of cases. Needs Linux.
 """
 
 from __future__ import annotations

@@ -12,7 +12,7 @@ checkpoints  a child that fits with a checkpoint is killed, once or more: what i
 interrupts   a child in a fit gets Ctrl-C: it saves what it has, which can be loaded and has the bits of a whole run
 
 After the warm-up, a tenth of the time, the memory of this process may grow by 5 MB at most, and no file or thread may
-be left. Exit status 1 where something failed. Needs fork.
+be left. Exit status 1 where something failed. Needs Linux.
 """
 
 from __future__ import annotations
