@@ -16,6 +16,7 @@ import argparse
 import importlib
 import json
 import os
+import re
 import subprocess
 import sys
 import time
@@ -30,7 +31,8 @@ from fuzzing.runner import MOST_FAULTS, run
 ROOT = Path(__file__).parents[1]
 KINDS = ("models", "tables", "core")
 CTEST = ROOT / "build" / "ctest-address,undefined"
-_PIECE = 2000  # cases of the C core between two notes of what was done
+PROGRAM = CTEST / "csrc" / "tests" / "test_random"
+_PIECE, _BLOCK = 2000, 5000  # cases of the C core, and others, between two notes of what was done
 
 
 def case_of(kind: str) -> Callable[[int, int], str]:
@@ -41,23 +43,27 @@ def case_of(kind: str) -> Callable[[int, int], str]:
     return module.case
 
 
-def core(cases: int, seed: int, first: int, say: Callable[[int], None]) -> dict[str, Any]:
-    """Cases of the C core: csrc/tests/test_random.c says what they are."""
-    done = subprocess.run(["sh", str(ROOT / "tools" / "ctest.sh"), str(CTEST), "address,undefined", "false", "random"])
+def build_core() -> None:
+    """Build the C core and its random calls under the sanitizers, and run a few."""
+    werror = "true" if os.environ.get("CI") else "false"  # as `make ctest` has it, which builds there too
+    done = subprocess.run(["sh", str(ROOT / "tools" / "ctest.sh"), str(CTEST), "address,undefined", werror, "random"])
     if done.returncode != 0:
         sys.exit("the C core cannot be built, or its short test failed")
-    program = CTEST / "csrc" / "tests" / "test_random"
-    environment = os.environ | {"UBSAN_OPTIONS": "halt_on_error=1:print_stacktrace=1"}
-    outcomes: Counter[str] = Counter()
-    for at in range(first, cases, _PIECE):
-        n = min(_PIECE, cases - at)
-        ran = subprocess.run([program, str(n), str(seed), str(at)], env=environment, capture_output=True, text=True)
-        if ran.returncode != 0:
-            fault = {"case": at, "fault": f"in these {n} cases: {ran.stderr[-4000:]}"}
-            return {"next": at + n, "outcomes": dict(outcomes), "faults": [fault]}
-        outcomes["passed"] += n
-        say(at + n)
-    return {"next": cases, "outcomes": dict(outcomes), "faults": []}
+
+
+def run_core(*, seed: int, first: int, end: int, say: Callable[[int], None]) -> dict[str, Any]:
+    """As `fuzzing.runner.run`, for cases of the C core: csrc/tests/test_random.c says what they are."""
+    n = min(_PIECE, end - first)
+    ran = subprocess.run(
+        [PROGRAM, str(n), str(seed), str(first)], capture_output=True, text=True,
+        env=os.environ | {"UBSAN_OPTIONS": "halt_on_error=1:print_stacktrace=1"},
+    )  # fmt: skip
+    say(first + n)
+    if ran.returncode == 0:
+        return {"next": first + n, "outcomes": {"passed": n}, "faults": []}
+    which = re.search(r"seed \d+, case (\d+)", ran.stderr)
+    fault = {"case": int(which[1]) if which else first, "fault": ran.stderr[:4000] or f"status {ran.returncode}"}
+    return {"next": first + n, "outcomes": {}, "faults": [fault]}
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -72,7 +78,7 @@ def main(arguments: list[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     kind, seed = options.kind, options.seed
     if options.case is not None and kind == "core":
-        return subprocess.run([CTEST / "csrc" / "tests" / "test_random", "1", str(seed), str(options.case)]).returncode
+        return subprocess.run([PROGRAM, "1", str(seed), str(options.case)]).returncode
     if options.case is not None:
         print(case_of(kind)(seed, options.case))
         return 0
@@ -87,12 +93,14 @@ def main(arguments: list[str] | None = None) -> int:
     def say(at: int) -> None:
         print(f"  {at} of {options.cases}, {time.monotonic() - began:.0f} s", flush=True)
 
+    if kind == "core" and state["next"] < options.cases:
+        build_core()
     while state["next"] < options.cases and len(state["faults"]) < MOST_FAULTS:
+        todo: dict[str, Any] = {"seed": seed, "first": state["next"], "end": options.cases, "say": say}
         if kind == "core":
-            found = core(options.cases, seed, state["next"], say)
+            found = run_core(**todo)
         else:
-            end = min(state["next"] + 5000, options.cases)
-            found = run(case_of(kind), seed=seed, first=state["next"], end=end, say=say)
+            found = run(case_of(kind), **todo | {"end": min(state["next"] + _BLOCK, options.cases)})
         state = {
             "next": found["next"], "outcomes": dict(Counter(state["outcomes"]) + Counter(found["outcomes"])),
             "faults": state["faults"] + found["faults"], "seconds": before + time.monotonic() - began,
