@@ -32,7 +32,7 @@ ROOT = Path(__file__).parents[1]
 KINDS = ("models", "tables", "core")
 CTEST = ROOT / "build" / "ctest-address,undefined"
 PROGRAM = CTEST / "csrc" / "tests" / "test_random"
-_PIECE, _BLOCK = 2000, 5000  # cases of the C core, and others, between two notes of what was done
+_PIECE, _BLOCK = 2000, 500  # cases of the C core, and others, between two notes of what was done
 
 
 def case_of(kind: str) -> Callable[[int, int], str]:

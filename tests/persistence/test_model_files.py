@@ -260,6 +260,15 @@ def test_headers_that_say_nothing_good(header, reason, path):
         evoke.load(path)
 
 
+def test_a_washout_that_no_sequence_can_have(path):
+    EvokeClassifier(**TINY, pool=("mean", "max")).fit(X, np.array(["a", "b", "c", "b"])).save(path)
+    header, arrays = read_archive(path)
+    header["fitted"]["_washout"] = 10**30
+    path.write_bytes(pack(header, arrays))
+    with pytest.raises(ModelFileError, match="_washout must be at most"):
+        evoke.load(path)
+
+
 @pytest.mark.parametrize("dtype", [np.float64, np.bool_, "U1"])
 def test_support_that_is_no_array_of_integers(dtype, path):
     products = ROWS @ ROWS.T

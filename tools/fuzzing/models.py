@@ -245,7 +245,7 @@ def _dtype(rng: np.random.Generator, header: Any, arrays: Arrays) -> None:
         dtype = DTYPES[rng.integers(len(DTYPES))]
         try:
             arrays[name] = np.asarray(arrays[name].astype(dtype))
-        except (ValueError, UnicodeEncodeError):
+        except (ValueError, OverflowError):
             arrays[name] = np.zeros(arrays[name].shape, dtype)
 
 

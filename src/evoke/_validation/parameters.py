@@ -21,6 +21,7 @@ from evoke._validation.errors import refusal, shown
 # The most that is sensible: beyond it memory or time would end first.
 MOST = {
     "n_cells": 10**6, "subpopulation_size": 10**6, "population_size": 10**6, "n_trials": 10**6, "n_generations": 10**9,
+    "washout": 2**31 - 1, "season": 2**31 - 1,
 }  # fmt: skip
 MOST_SCALE = {"weight_range": 1e100, "mutation_scale": 1e100, "burst_scale": 1e100, "step_size": 1e100}
 # Characters that Windows allows at most, and other systems.

@@ -14,6 +14,7 @@ from evoke._core.lstm import Network
 from evoke._validation.arrays import FloatArray
 from evoke._validation.errors import refusal
 from evoke._validation.parameters import (
+    MOST,
     check_choice,
     check_gate_bias,
     check_integer,
@@ -140,6 +141,7 @@ class FittedModel:
             Of some kind, for what no model can have.
         """
         n_features = check_integer("n_features_in_", state["n_features_in_"], 0)
+        washout = check_integer("_washout", state["_washout"], 0, MOST["washout"])
         genome, esp = state["genome_"], state["_esp"]
         if not isinstance(state["readout_"], FittedReadout):
             raise ValueError("readout_ is no trained readout")
@@ -153,7 +155,7 @@ class FittedModel:
         return {
             "features": Features(estimator, n_features, state.get("feature_names_in_")),
             "network": Network(genome, state["_cell"], check_gate_bias(state["_gate_bias"])),
-            "readout": state["readout_"], "washout": check_integer("_washout", state["_washout"], 0), "run": run,
+            "readout": state["readout_"], "washout": washout, "run": run,
         }  # fmt: skip
 
     def check(self) -> None:
