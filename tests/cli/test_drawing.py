@@ -86,11 +86,23 @@ def test_values_are_drawn_with_the_targets(here, frame, data, series, drawn, tmp
     np.testing.assert_array_equal(drawn[None].true[:, 0], tasks.superimposed_sines(2, 80))
 
 
+def test_one_label_a_sequence_is_drawn_as_a_confusion_matrix(here, frame, data, drawn, tmp_path):
+    out, png = tmp_path / "ends.evk", tmp_path / "a.png"
+    here("fit", data, "--target", "end", "--sequence", "walk", "--features", "step", "--per-sequence", *QUICK,
+         "-o", out)  # fmt: skip
+    done = here("predict", out, data, "--plot", png)
+    assert_scored(done)
+    said, true = table(done.stdout)["end"].to_numpy(), frame.groupby("walk")["end"].first().to_numpy()
+    expected = [[((true == a) & (said == b)).sum() for b in ("left", "right")] for a in ("left", "right")]
+    assert drawn[None].matrices_[0].tolist() == expected
+    assert png.read_bytes().startswith(b"\x89PNG")
+    frame.drop(columns="end").to_csv(data, index=False)
+    png.unlink()
+    assert_one_line(here("predict", out, data, "--plot", png), 1, "--plot draws predictions against the targets")
+    assert not png.exists()
+
+
 def test_predictions_that_cannot_be_drawn(here, data, model, tmp_path):
     pytest.importorskip("matplotlib")
-    here("fit", data, "--target", "end", "--sequence", "walk", "--features", "step", "--per-sequence", *QUICK,
-         "-o", tmp_path / "ends.evk")  # fmt: skip
-    done = here("predict", tmp_path / "ends.evk", data, "--plot", tmp_path / "a.png")
-    assert_one_line(done, 2, "--plot draws predictions over time")
     assert_one_line(here("predict", model, data, "--plot", data), 2, "--plot cannot be", "the command reads it")
     assert_one_line(here("predict", model, data, "--plot", tmp_path / "a.xyz"), 1, "not 'xyz'")

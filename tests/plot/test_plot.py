@@ -312,10 +312,52 @@ def test_display_of_what_an_estimator_says():
     labels = [np.where(part[:, 0] > 0, "yes", "no") for part in y]
     display = PredictionDisplay.from_estimator(model.fit(X, labels), X[3])
     assert display.classes.tolist() == ["no", "yes"]
-    with pytest.raises(ValueError, match=r"^estimator must have been fitted with a target per step"):
+    with pytest.raises(ValueError, match=r"^y is needed for an estimator fitted with a target per sequence"):
         PredictionDisplay.from_estimator(model.fit(X, ["a", "b", "a", "b"]), X[3])
     with pytest.raises(NotFittedError):
         PredictionDisplay.from_estimator(EvokeClassifier(), X[3])
+
+
+def test_display_of_sequences_with_one_label_each():
+    said, true = ["a", "b", "b", "a", "b"], ["a", "b", "a", "c", "b"]
+    display = PredictionDisplay.from_sequences(said, true, classes=["b", "a"], names=["end"])
+    assert display.matrices_[0].tolist() == [[2, 0, 0], [1, 1, 0], [0, 1, 0]]  # rows are the true ones
+    (ax,) = display.axes_
+    assert [label.get_text() for label in ax.get_xticklabels()] == ["b", "a", "c"]
+    assert (ax.get_xlabel(), ax.get_ylabel()) == ("end, predicted", "end, true")
+    assert [text.get_text() for text in ax.texts] == list("200110010")
+    display.figure_.canvas.draw()
+    several = PredictionDisplay.from_sequences(np.array([[0, 1], [1, 1]]), np.array([[0.0, 0.0], [1.0, 1.0]]))
+    assert [matrix.tolist() for matrix in several.matrices_] == [[[1, 0], [0, 1]], [[0, 1], [0, 1]]]
+    with pytest.raises(ValueError, match=r"^y_true is needed"):
+        PredictionDisplay.from_sequences(said, None)
+
+
+def test_display_of_sequences_with_one_value_each():
+    display = PredictionDisplay.from_sequences([1.0, 3.0], [2.0, 5.0])
+    (ax,) = display.axes_
+    line, points = ax.lines
+    assert line.get_xydata().tolist() == [[1.0, 1.0], [5.0, 5.0]]
+    assert points.get_xydata().tolist() == [[2.0, 1.0], [5.0, 3.0]]
+    assert display.matrices_ == []
+
+
+def test_display_of_what_an_estimator_says_of_sequences():
+    X, labels = np.random.default_rng(0).normal(size=(8, 5, 1)), list("aabbabab")
+    model = EvokeClassifier(n_generations=1, n_cells=2, subpopulation_size=8, random_state=0).fit(X, labels)
+    display = PredictionDisplay.from_estimator(model, X, labels)
+    said = model.predict(X)
+    expected = [[sum((np.array(labels) == true) & (said == one)) for one in "ab"] for true in "ab"]
+    assert display.matrices_[0].tolist() == expected
+
+
+def test_one_generation_is_drawn_as_points():
+    display = HistoryDisplay.from_history(history(2.0))
+    ax = display.ax_
+    assert ax.get_xlim() == (0.0, 2.0) and ax.get_xticks().tolist() == [1.0]
+    sizes = {field: (line.get_marker(), line.get_markersize()) for field, line in display.lines_.items()}
+    assert sizes["generation_best"] == ("o", 10.0) and sizes["best_fitness"] == ("o", 5.0)  # both can be seen
+    display.figure_.canvas.draw()
 
 
 @pytest.mark.parametrize("predicted, more, message", [

@@ -107,8 +107,8 @@ def predict(**arguments: Any) -> None:
     row of DATA, in the same order; if the model learned one target per sequence, it has one row for each sequence. A
     forecaster predicts each row from those before it; to let it run freely, use "evoke generate".
 
-    The figure shows the predictions over time, and the targets too if DATA has them. Then the score goes to stderr, as
-    "evoke score" prints it.
+    The figure shows the predictions over time, and the targets too if DATA has them; with one label per sequence it is
+    a confusion matrix. If DATA has the targets, the score goes to stderr, as "evoke score" prints it.
     """
     with one_line_errors(), few_warnings():
         from evoke.cli.predict import predict_table

@@ -11,7 +11,7 @@ from sklearn.base import is_classifier
 
 from evoke.cli.answers import Answers, has_targets, known_targets, score_answers, tally_of, tell
 from evoke.cli.errors import print_note
-from evoke.cli.figures import check_drawable, draw_sequences
+from evoke.cli.figures import check_drawable, draw, draw_sequences
 from evoke.cli.model import load_model
 from evoke.cli.paths import check_targets
 from evoke.cli.pieces import NeedsAllRows, can_be_read_in_pieces, predicted_pieces
@@ -38,8 +38,6 @@ def predict_table(
         raise click.UsageError(f"--decisions needs a classifier, but {model} is an {type(estimator).__name__}")
     if probabilities:
         _check_probabilities(estimator, model)
-    if plot is not None and columns.per_sequence:
-        raise click.UsageError(f"--plot draws predictions over time, but {model} predicts one target per sequence")
 
     if plot is None and not probabilities and can_be_read_in_pieces(estimator, columns, data):
         try:
@@ -65,6 +63,8 @@ def predict_table(
         of = columns.targets if len(columns.targets) > 1 else estimator.classes_
         found |= zip([f"probability {name}" for name in of], values, strict=True)
     known = _known_targets(estimator, columns, table, groups)
+    if real_plot is not None and columns.per_sequence and known is None:
+        raise click.ClickException(f"--plot draws predictions against the targets, which {data} does not tell")
     if real_plot is not None:
         _draw(predicted, known, groups, columns, estimator, real_plot)
     write_table(found, real_out)
@@ -156,6 +156,14 @@ def _draw(predicted: list[Any], known: Any, groups: RowGroups, columns: Columns,
     from evoke.plot import PredictionDisplay
 
     classes = estimator.classes_ if is_classifier(estimator) and len(columns.targets) == 1 else None
+    if columns.per_sequence:
+        draw(
+            lambda figure: PredictionDisplay.from_sequences(
+                predicted, known, names=columns.targets, classes=classes, axes=figure
+            ),
+            path,
+        )
+        return
     targets = [None] * len(groups.names) if known is None else groups.split(known)
     draw_sequences(
         lambda figure, predicted, true: PredictionDisplay.from_predictions(

@@ -25,6 +25,9 @@ _ERRORS: dict[str, tuple[str, dict[str, Any]]] = {
     "validation_error": ("validation error", {"color": COLOURS[1], "linewidth": 1.0}),
     "best_fitness": _FITNESS["best_fitness"],
 }
+# Of a single generation there are points. Its best network is the best so far, whose point lies in a ring.
+_POINT: dict[str, Any] = {"marker": "o", "linestyle": "none", "markersize": 5.0}
+_POINTS: dict[str, dict[str, Any]] = {"generation_best": {**_POINT, "markersize": 10.0, "fillstyle": "none"}}
 _WIDE = 30.0  # from this ratio of the largest to the smallest value on, a logarithmic axis shows more
 _MOST_LONG_MARKS = 50  # bursts that are marked over the whole height: more would form a grey wall
 
@@ -138,14 +141,17 @@ class HistoryDisplay(Display):
                 label="burst",
             )  # fmt: skip
         self.lines_ = {}
+        alone = len(generation) == 1
         for field, (label, style) in (_ERRORS if errors else _FITNESS).items():
-            marker = "." if len(generation) == 1 else None
-            (self.lines_[field],) = ax.plot(generation, self._column(field), label=label, marker=marker, **style)
+            points = _POINTS.get(field, _POINT) if alone else {}
+            (self.lines_[field],) = ax.plot(generation, self._column(field), label=label, **style, **points)
         values = np.concatenate([line.get_ydata() for line in self.lines_.values()])
         _scale(ax, values[np.isfinite(values)])
         ax.set(xlabel="generation", ylabel="error" if errors else "fitness")
         ax.margins(x=0.01)
         ax.xaxis.set_major_locator(MaxNLocator("auto", integer=True))
+        if alone:
+            ax.set(xlim=(generation[0] - 1.0, generation[0] + 1.0), xticks=generation)
         legend_above(ax, 4, columnspacing=1.5)
         return self
 
