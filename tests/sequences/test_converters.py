@@ -236,3 +236,28 @@ def test_several_targets_of_a_frame_are_several_outputs():
     frame = pd.DataFrame(np.random.default_rng(0).normal(size=(20, 4)), columns=list("abcd")).assign(who=[0, 1] * 10)
     X, y = from_frame(frame, sequence="who", target=["c", "d"])
     assert [p.shape for p in EvokeRegressor(**TINY).fit(X, y).predict(X)] == [(10, 2), (10, 2)]
+
+
+def test_one_label_a_sequence():
+    df = pd.DataFrame({"who": [2, 1, 2, 1, 3], "x": np.arange(5.0), "end": ["a", "b", "a", "b", "a"]})
+    X, y = from_frame(df, sequence="who", label="end")
+    assert [part["x"].tolist() for part in X] == [[0.0, 2.0], [1.0, 3.0], [4.0]]
+    assert list(X[0].columns) == ["x"]
+    assert y.tolist() == ["a", "b", "a"]
+    numbers = from_frame(df.assign(end=[1.5, 2.5, 1.5, 2.5, 3.5]), sequence="who", label="end")[1]
+    assert numbers.dtype == np.float64 and numbers.tolist() == [1.5, 2.5, 3.5]
+
+
+@pytest.mark.parametrize("arguments, message", [
+    ({"sequence": "who", "label": "side"}, "df has label 'side' 'l' in sequence 2, but 'r' in its row 'e': one for"),
+    ({"label": "side"}, "label='side' is one for each sequence: it takes that sequence tells"),
+    ({"sequence": "who", "label": "side", "target": "x"}, "label='side' is one for each sequence: it takes that t"),
+    ({"sequence": "who", "label": ["side"]}, "label must be the name of one column, got ['side']"),
+    ({"sequence": "who", "label": "who"}, "sequence and target name ['who'] more than once"),
+    ({"sequence": "who", "label": "what"}, "df has no columns ['what']"),
+])  # fmt: skip
+def test_bad_labels_of_sequences_are_named(arguments, message):
+    df = pd.DataFrame({"who": [2, 1, 2], "x": np.arange(3.0), "side": ["l", "r", "r"]}, index=["c", "d", "e"])
+    with pytest.raises(ValueError) as refused:
+        from_frame(df, **arguments)
+    assert str(refused.value).startswith(message)

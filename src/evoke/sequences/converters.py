@@ -250,7 +250,7 @@ def from_panel(X: Any) -> Any:
     return [np.ascontiguousarray(part.T) for part in parts]
 
 
-def from_frame(df: Any, sequence: Any = None, target: Any = None) -> Any:
+def from_frame(df, sequence=None, target=None, *, label=None):
     """Cut a long data frame, with one row per step, into sequences.
 
     Parameters
@@ -261,20 +261,23 @@ def from_frame(df: Any, sequence: Any = None, target: Any = None) -> Any:
         The column that says which sequence a row belongs to. By default the whole frame is one sequence.
     target : column name or list of them, optional
         The columns to be predicted; all others are features.
+    label : column name, optional
+        In place of `target`: the column with one label, or value, for each sequence, which all its rows repeat.
 
     Returns
     -------
     X : list of pandas.DataFrame of shape (T_i, n_features)
         Sequences in the order in which they appear, with the index of `df`.
-    y : list of pandas.Series, or of pandas.DataFrame for a list of targets
-        Only where there is a `target`.
+    y : list of pandas.Series, or of pandas.DataFrame for a list of targets; ndarray of shape (n_sequences,)
+        Only where there is a `target`, or for a `label`.
 
     Raises
     ------
     TypeError
         `df` is not a data frame.
     ValueError
-        Columns that are unknown, named twice or not numeric, missing values, no rows, no features.
+        Columns that are unknown, named twice or not numeric, missing values, no rows, no features. A label that changes
+        within a sequence, or that comes without `sequence` or beside `target`.
 
     Examples
     --------
@@ -284,15 +287,46 @@ def from_frame(df: Any, sequence: Any = None, target: Any = None) -> Any:
     >>> X, y = from_frame(df, sequence="who", target="label")
     >>> X[0].shape, y[1].tolist()
     ((2, 1), [1])
+
+    One label a sequence, for cross-validation in one line:
+
+    >>> from evoke import EvokeClassifier
+    >>> from sklearn.model_selection import cross_val_score
+    >>> df = pd.DataFrame({"who": list("aabbccddeeff"), "x": range(12), "label": list("yynnyynnyynn")})
+    >>> model = EvokeClassifier(n_generations=1, subpopulation_size=8, random_state=0)
+    >>> cross_val_score(model, *from_frame(df, sequence="who", label="label"), cv=3).shape
+    (3,)
     """
     import pandas as pd  # only here: the rest of evoke does without it
 
     if not isinstance(df, pd.DataFrame):
         raise TypeError(f"df must be a pandas.DataFrame, got {type(df).__name__}")
-    columns = FrameColumns.of(df, sequence, target)
+    if label is not None and (target is not None or sequence is None):
+        other = "sequence tells which rows are one" if sequence is None else "target is None"
+        raise ValueError(f"label={shown(label)} is one for each sequence: it takes that {other}")
+    columns = FrameColumns.of(df, sequence, target if label is None else label)
+    if label is not None and isinstance(label, list):
+        raise refusal("label", "be the name of one column", label)
     if len(df) == 0:
         raise ValueError("df has no rows")
     columns.check(df)
-    parts = rows_by_sequence(df, sequence).split(df)
+    groups = rows_by_sequence(df, sequence)
+    parts = groups.split(df)
     X = [part[columns.features] for part in parts]
+    if label is not None:
+        return X, _one_each(df[label], groups)
     return X if target is None else (X, [part[target] for part in parts])
+
+
+def _one_each(column: Any, groups: RowGroups) -> NDArray[Any]:
+    """The value of each sequence, which all its rows must repeat."""
+    values = column.to_numpy()
+    for name, rows in zip(groups.names, groups.rows, strict=True):
+        odd = np.flatnonzero(values[rows] != values[rows[0]])
+        if len(odd):
+            raise ValueError(
+                f"df has label {column.name!r} {shown(values[rows[0]])} in sequence {shown(name)}, but "
+                f"{shown(values[rows[odd[0]]])} in its row {shown(column.index[rows[odd[0]]])}: one for each sequence "
+                "is needed; use target for one in each row"
+            )
+    return values[[rows[0] for rows in groups.rows]]
