@@ -19,9 +19,13 @@ help: ## list these targets
 
 demo: check-tools ## install evoke into .venv and reproduce the a^n b^n c^n experiment
 	$(PYTHON) -m venv $(DEMO)
-	@echo "Installing evoke into $(DEMO): a minute or two"
-	$(DEMO)/bin/python $(PIP) '.[cli]'
+	@echo "Installing evoke into $(DEMO): a minute or two, most of it for building the wheel"
+	$(DEMO)/bin/python -m pip install '.[cli]'
 	$(DEMO)/bin/evoke reproduce anbncn
+	@printf '%s\n' '' 'Next, type one of these:' \
+	'  $(DEMO)/bin/evoke                                what to do with a table of your own' \
+	'  $(DEMO)/bin/evoke reproduce sines --runs 2       the other experiment of the paper' \
+	'  $(DEMO)/bin/python examples/own_sequences.py     the same in Python: sequences of your own'
 
 test: lint ctest instructions wheel docs realdata pytest ## all checks: lint, C tests under sanitizers, instruction counts, sdist and wheel, documents, pytest
 

@@ -1,8 +1,11 @@
 """evoke reproduce: options, tables and files, failures, progress, signals."""
 
+import contextlib
 import json
 import os
+import pty
 import signal
+import subprocess
 import sys
 import warnings
 
@@ -12,6 +15,7 @@ pytest.importorskip("click")
 pytest.importorskip("rich")
 
 from evoke import reproduce, tasks
+from evoke.cli.drawn_tables import drawn
 from evoke.reproduce import _anbncn as grammar
 from evoke.reproduce import _sines as waves
 from helpers.commands import ENDLESS, FEW_STRINGS, OnTerminal, assert_clean, assert_one_line, evoke
@@ -404,3 +408,32 @@ def test_interrupt(tmp_path, number, jobs):
     assert best["fitness"] is not None
     assert len(best["genome"]) == 5
     assert_clean(tmp_path, "a.json")
+
+
+def test_tables_are_drawn_on_a_terminal(tmp_path):
+    master, slave = pty.openpty()
+    environment = os.environ | {"TERM": "xterm", "COLUMNS": "150", "PYTHONIOENCODING": "utf-8"}
+    words = [sys.executable, "-m", "evoke", *FEW_STRINGS, "--out", str(tmp_path)]
+    process = subprocess.Popen(words, stdout=slave, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL, env=environment)
+    os.close(slave)
+    shown = b""
+    with contextlib.suppress(OSError):  # what Linux says when the other end is closed
+        while piece := os.read(master, 65536):
+            shown += piece
+    os.close(master)
+    _, errors = process.communicate()
+    assert process.returncode == 0, errors
+    text = shown.decode().replace("\r\n", "\n")
+    markdown = (tmp_path / "anbncn-N10.md").read_text()
+    assert "|---|" in markdown and "|---|" not in text
+    assert text == drawn(markdown, 150)
+
+
+@pytest.mark.parametrize("lines, edge", [(True, "│"), (False, "|")])
+def test_what_is_drawn_is_what_the_markdown_says(lines, edge):
+    text = drawn("# A title\n\n| a | b [red] |\n|---|---|\n| 1 | :cat: 2 |\n\nThe *end*.\n", 60, lines=lines)
+    rows = [line.strip(edge).split(edge) for line in text.splitlines() if line.startswith(edge)]
+    cells = [[cell.strip() for cell in row] for row in rows if not set("".join(row)) <= set("+-")]
+    assert cells == [["a", "b [red]"], ["1", ":cat: 2"]]
+    assert text.splitlines()[0] == "A title" and text.splitlines()[-1] == "The *end*."
+    assert text.isascii() != lines

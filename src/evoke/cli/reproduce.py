@@ -9,7 +9,8 @@ from typing import Any
 
 import click
 
-from evoke.cli.errors import Interrupted, few_warnings, one_line_errors, print_text
+from evoke.cli.drawn_tables import print_report
+from evoke.cli.errors import Interrupted, few_warnings, one_line_errors
 from evoke.cli.figures import check_drawable, draw
 from evoke.cli.paths import OutputFile, check_folder, check_target, check_targets, write
 from evoke.cli.progress import progress_bar
@@ -96,7 +97,7 @@ def languages(names: tuple[str, ...], json_file: Path | None, **arguments: Any) 
         table = reproduce.markdown(result)
         if json_file:
             write(json_file, _json(result))
-    print_text(table)
+    print_report(table)
     if result["interrupted"] or result["unfinished"]:
         error = Interrupted if result["interrupted"] else click.ClickException
         where = f"written to {json_file}" if json_file else "nothing was written"
@@ -127,7 +128,7 @@ def _reproduce_one(
         if plot and to_draw:
             _draw([result], plot)
             written.append(plot)
-    print_text(table)
+    print_report(table)
     reasons = [_reason(result)] if result["interrupted"] or result["unfinished"] else []
     if plot and not to_draw:
         reasons.append("no run to draw")
@@ -166,7 +167,7 @@ def all_experiments(out: Path, test_max: int, **arguments: Any) -> None:
             _draw(drawn, figure)
         text = report_on(results, figure.name if drawn else None, no_figure)
         write(report, text)
-    print_text(text)
+    print_report(text)
     reasons = [f"{stem}: {_reason(r)}" for stem, r in zip(stems, results, strict=False) if r["unfinished"]]
     done = sum(not result["interrupted"] for result in results)
     if done < len(stems):
