@@ -4,9 +4,11 @@ import pytest
 
 pytest.importorskip("click")
 
-from evoke import EvokeClassifier, EvokeForecaster, EvokeRegressor
+from evoke import EvokeClassifier, EvokeForecaster, EvokeRegressor, load
 from evoke.cli import cli, parameter_help
 from evoke.cli.parameters import make_estimator
+from evoke.reproduce import PRESETS
+from helpers.commands import assert_one_line
 
 KINDS = {"classify": EvokeClassifier, "regress": EvokeRegressor, "forecast": EvokeForecaster}
 
@@ -64,3 +66,23 @@ def test_alone_it_says_with_what_to_begin(here):
     assert [line.split()[:2] for line in done.stdout.splitlines() if line.startswith("  ")] == [
         ["evoke", "fit"], ["evoke", "predict"], ["evoke", "score"],
     ]  # fmt: skip
+
+
+def test_presets(here, data, series, tmp_path):
+    few = ["-p", "n_generations=1", "-p", "subpopulation_size=4", "-o", tmp_path / "m"]
+    side = ["fit", data, "--target", "side", "--sequence", "walk", "--features", "step"]
+    assert here(*side, "--preset", "paper", "-p", "C=7", *few).returncode == 0
+    found = load(tmp_path / "m").get_params()
+    assert (found["C"], found["n_generations"]) == (7, 1)  # -p comes before it
+    expected = {"readout": "svm", **PRESETS["paper"], "C": 7, "n_generations": 1, "subpopulation_size": 4}
+    assert {name: found[name] for name in expected} == expected
+    assert here(*side, "--preset", "languages", *few).returncode == 0
+    assert load(tmp_path / "m").weight_range == PRESETS["languages"]["weight_range"]
+    place = ["fit", data, "--target", "place", "--features", "step", "--task", "regress"]
+    assert here(*place, "--preset", "paper", *few).returncode == 0
+    wave = ["fit", series, "--target", "y", "--task", "forecast"]
+    assert here(*wave, "--preset", "paper", *few).returncode == 0
+    found = load(tmp_path / "m")
+    assert (found.readout, found.validation_mode) == ("svm", "free")
+    assert_one_line(here(*wave, "--preset", "languages", *few), 2, "languages is for --task classify")
+    assert "--preset [paper|languages]" in here("fit", "--help").stdout

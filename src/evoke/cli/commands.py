@@ -56,6 +56,8 @@ _PLOT_FIRST = click.option("--plot", type=OutputFile(),
 @click.option("--task", type=click.Choice(["classify", "regress", "forecast"]),
               help="Predict labels, predict values, or continue a series. By default a text target is classified.")
 @click.option("--per-sequence", is_flag=True, help="Learn one target per sequence, repeated in all its rows.")
+@click.option("--preset", type=click.Choice(["paper", "languages"]),
+              help="Parameters of the paper, or ours for formal languages; what -p sets counts more.")
 @click.option("-p", "settings", multiple=True, metavar="NAME=VALUE",
               help="Parameter of the estimator: -p n_generations=100 -p readout=lssvm. See the lists below.")
 @click.option("--seed", type=click.IntRange(min=0), default=0, help="The same seed gives the same model.")

@@ -18,7 +18,7 @@ from evoke.cli.again import command_again
 from evoke.cli.errors import Interrupted, print_note, print_text
 from evoke.cli.figures import check_drawable, draw
 from evoke.cli.held_out import Watched, held_out_lines
-from evoke.cli.parameters import make_estimator
+from evoke.cli.parameters import make_estimator, preset_parameters
 from evoke.cli.paths import check_targets
 from evoke.cli.roles import (
     Columns,
@@ -48,8 +48,8 @@ _DRAWN_STEPS = 24  # of the forecast of a model without generations
 
 def fit_model(
     data: Path, out: Path, *, target: tuple[str, ...], sequence: str | None, time: str | None,
-    features: tuple[str, ...], task: str | None, per_sequence: bool, settings: tuple[str, ...], seed: int, n_jobs: int,
-    checkpoint: Path | None, plot: Path | None, **form: Any,
+    features: tuple[str, ...], task: str | None, per_sequence: bool, preset: str | None, settings: tuple[str, ...],
+    seed: int, n_jobs: int, checkpoint: Path | None, plot: Path | None, **form: Any,
 ) -> None:  # fmt: skip
     """Read a table, learn from it, write the model, say how well it went."""
     if per_sequence and sequence is None:
@@ -60,8 +60,8 @@ def fit_model(
     real_out, checkpoint, real_plot = check_targets(targets, inputs=[data])
     check_drawable(real_plot)
     own = {"random_state": seed, "n_jobs": n_jobs}
-    if task is not None:
-        make_estimator(_KINDS[task], settings, **own)  # wrong usage is reported before a large table is read
+    if task is not None:  # wrong usage is reported before a large table is read
+        make_estimator(_KINDS[task], settings, preset_parameters(task, preset), **own)
 
     table = read_table(data, Format(**form))
     columns = choose_columns(table, target, features, sequence, time, all_others=task != "forecast")
@@ -75,7 +75,7 @@ def fit_model(
     if task == "classify" and len(columns.targets) > 1:
         columns = replace(columns, booleans=[name for name in columns.targets if table.holds(name) == "truth values"])
     columns = replace(columns, per_sequence=per_sequence)
-    model = make_estimator(_KINDS[task], settings, **own)
+    model = make_estimator(_KINDS[task], settings, preset_parameters(task, preset), **own)
     model.metadata_ = {"columns": columns.as_dict()}  # now, so that checkpoints have it too
     groups = rows_by_sequence(table.frame, columns.sequence, table.name)
     check_washout(table, groups, model.washout)

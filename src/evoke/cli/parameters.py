@@ -12,12 +12,33 @@ import click
 from evoke.cli.parameter_help import ELSEWHERE
 from evoke.estimators.base import check_parameters
 
-__all__ = ["make_estimator"]
+__all__ = ["make_estimator", "preset_parameters"]
 
 _SPLITTERS = ("KFold", "StratifiedKFold", "ShuffleSplit", "StratifiedShuffleSplit", "TimeSeriesSplit")
 
 
-def make_estimator(kind: type[Any], settings: tuple[str, ...], **own: Any) -> Any:
+def preset_parameters(task: str, preset: str | None) -> dict[str, Any]:
+    """The parameters of a preset for a task.
+
+    Raises
+    ------
+    click.BadParameter
+        One that is not for this task.
+    """
+    if preset is None:
+        return {}
+    from evoke.reproduce.presets import PRESETS, SINES_PRESETS
+
+    if preset == "languages":
+        if task != "classify":
+            raise click.BadParameter(f"languages is for --task classify, not for {task}", param_hint="'--preset'")
+        return PRESETS["languages"]
+    return {"readout": "svm"} | (SINES_PRESETS[preset]["svm"] if task == "forecast" else PRESETS[preset])
+
+
+def make_estimator(
+    kind: type[Any], settings: tuple[str, ...], preset: dict[str, Any] | None = None, **own: Any
+) -> Any:
     """An estimator of this class with the parameters of the user, all of them checked.
 
     Parameters
@@ -25,6 +46,8 @@ def make_estimator(kind: type[Any], settings: tuple[str, ...], **own: Any) -> An
     kind : class
     settings : tuple of str
         ``name=value`` each.
+    preset : dict, optional
+        Parameters for which these have no value.
     **own
         Further parameters.
 
@@ -48,7 +71,7 @@ def make_estimator(kind: type[Any], settings: tuple[str, ...], **own: Any) -> An
         if name in parameters:
             raise _refusal(f"{name} is given twice")
         parameters[name] = _splitter(text, own.get("random_state")) if name == "validation" else _value(text)
-    estimator = kind(**parameters, **own)
+    estimator = kind(**({} if preset is None else preset) | parameters, **own)
     try:
         check_parameters(estimator)
     except ValueError as error:
