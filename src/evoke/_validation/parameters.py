@@ -249,7 +249,7 @@ def check_lags(name: str, lags: Any) -> tuple[int, ...]:
     return numbers
 
 
-def check_path(path: Any) -> None:
+def check_path(path: Any, argument: str = "path") -> None:
     """A path by name; a number would be taken for an open file, 0 for stdin."""
     try:
         name = os.fspath(path)
@@ -257,11 +257,11 @@ def check_path(path: Any) -> None:
     except Exception:  # of a class of somebody else
         name = ""
     if not isinstance(name, str) or not name:
-        raise refusal("path", "be a path", path)
+        raise refusal(argument, "be a path", path)
     if "\0" in name:
-        raise refusal("path", "be a path without NUL characters", path)
+        raise refusal(argument, "be a path without NUL characters", path)
     if len(name) > MOST_PATH:  # the error of the system would repeat it
-        raise refusal("path", f"be a path of at most {MOST_PATH} characters", path)
+        raise refusal(argument, f"be a path of at most {MOST_PATH} characters", path)
 
 
 # ---------------------------------------------------------------------- containers

@@ -12,17 +12,15 @@ from typing import Any
 
 import numpy as np
 
-from evoke._validation.parameters import check_flag, check_integer, check_path, is_splitter
+from evoke._validation.parameters import check_flag, check_integer, is_splitter
 from evoke.callbacks.accompanying import going_on
+from evoke.callbacks.files import MAY_CHANGE, PathOfFit, check_path_of_fit, file_of
 from evoke.estimators.base import settled_parameters
 from evoke.evolution.run import Callback, Run
 from evoke.persistence.atomic import check_replaceable
 from evoke.persistence.model import load, save
 
 __all__ = ["Checkpoint"]
-
-# What a resumed run may have otherwise: none of it changes what a generation gives.
-MAY_CHANGE = ("n_generations", "n_jobs", "callbacks", "warm_start", "verbose", "refit", "max_seconds", "max_memory")
 
 
 @dataclass(frozen=True)
@@ -39,9 +37,11 @@ class Checkpoint:
 
     Parameters
     ----------
-    path : str or PathLike
-        One file for one fit: other fits, those of a grid search for instance, are refused. The file is replaced as a
-        whole or not at all.
+    path : str, PathLike or callable
+        One file for one fit: other fits, those of a grid search for instance, are refused unless the path has
+        ``{key}`` in it. In its place come 16 digits that are equal for equal parameters, data and `random_state`, so
+        that each fit has a file of its own and finds it again. A function is given the `evoke.evolution.Run` and
+        returns such a path. ``~`` is expanded. The file is replaced as a whole or not at all.
     every : int, default=10
         Generations from one checkpoint to the next.
     resume : bool, default=True
@@ -66,9 +66,11 @@ class Checkpoint:
     Notes
     -----
     `n_generations`, `n_jobs`, `callbacks`, `warm_start`, `verbose`, `refit`, `max_seconds` and `max_memory` may change
-    between starts; the time counts from each of them. With ``random_state=None`` the seed is taken from the file. A
-    function among the callbacks that ended a run is asked again only after one more generation; `EarlyStopping` ends it
-    where it ended before. After a warm start the generations before it come on top of `n_generations`.
+    between starts and are not in the key; the time counts from each of them. A search over one of them gives a function
+    instead, such as ``lambda run: f"run-{{key}}-{run.n_generations}.evk"``. With ``random_state=None`` the seed is
+    taken from the file. A function among the callbacks that ended a run is asked again only after one more generation;
+    `EarlyStopping` ends it where it ended before. After a warm start the generations before it come on top of
+    `n_generations`.
 
     Examples
     --------
@@ -84,18 +86,18 @@ class Checkpoint:
     6
     """
 
-    path: str | os.PathLike[str]
+    path: PathOfFit
     every: int = 10
     resume: bool = True
 
     def __post_init__(self) -> None:
-        check_path(self.path)
+        check_path_of_fit(self.path)
         check_integer("every", self.every, 1)
         check_flag("resume", self.resume)
 
     def restore(self, run: Run) -> None:
         """Bring the run to where the file is; see `evoke.evolution.Run`."""
-        path = Path(self.path)
+        path = file_of(self.path, run)
         check_folder(path)
         if not path.exists():
             return
@@ -103,12 +105,12 @@ class Checkpoint:
             load(path)  # a file that is not a model file must not be removed
             Path(os.path.realpath(path)).unlink()  # `save` too keeps a link and replaces what it leads to
             return
-        saved = self._read_same_run(run)
+        saved = self._read_same_run(run, path)
         state = saved.fitted_.run
         generation = state.esp.generation
         if generation > run.n_generations:
             raise ValueError(
-                f"the checkpoint {os.fspath(self.path)!r} is of generation {generation}, but the run is to end with "
+                f"the checkpoint {str(path)!r} is of generation {generation}, but the run is to end with "
                 f"{run.n_generations}: raise n_generations, or give another path"
             )
         if generation > run.esp.generation:
@@ -119,17 +121,17 @@ class Checkpoint:
     @contextmanager
     def watch(self, run: Run) -> Iterator[Callback]:
         """Write in time and at the end; see `evoke.evolution.Run`."""
-        written = run.esp.generation
+        path, written = file_of(self.path, run), run.esp.generation
 
         def write() -> None:
             nonlocal written
             if run.esp.best is not None and run.esp.generation > written:
                 model = run.model()
                 model.fitted_.check()  # its records are compared with those in the file
-                with going_on(self.path):
-                    if Path(self.path).exists():  # another fit may have come in between
-                        self._read_same_run(run)
-                    save(model, self.path)
+                with going_on(path):
+                    if path.exists():  # another fit may have come in between
+                        self._read_same_run(run, path)
+                    save(model, path)
                     written = run.esp.generation
 
         try:
@@ -138,31 +140,34 @@ class Checkpoint:
         finally:
             write()
 
-    def _read_same_run(self, run: Run) -> Any:
+    @staticmethod
+    def _read_same_run(run: Run, path: Path) -> Any:
         """The model in the file, which must be of this run."""
-        saved, model = load(self.path), run.model()
+        saved, model = load(path), run.model()
         if type(saved) is not type(model):
-            self._refuse(f"{type(saved).__name__} instead of {type(model).__name__}")
+            raise _of_another_fit(path, f"{type(saved).__name__} instead of {type(model).__name__}")
         ours, theirs = (settled_parameters(estimator, run.problem) for estimator in (model, saved))
         for name in sorted(set(ours) - {*MAY_CHANGE, "random_state"}):
             # what splitters give is compared with the data
             if not all(map(is_splitter, (ours[name], theirs[name]))) and not np.array_equal(ours[name], theirs[name]):
-                self._refuse(f"{name}={theirs[name]!r} instead of {ours[name]!r}")
+                raise _of_another_fit(path, f"{name}={theirs[name]!r} instead of {ours[name]!r}")
         state = saved.fitted_.run
         if state.digest != run.problem.digest:
-            self._refuse("other data (or a version of evoke that reads them otherwise)")
+            raise _of_another_fit(path, "other data (or a version of evoke that reads them otherwise)")
         seeded = model.random_state is not None or run.esp.generation > 0
         if seeded and state.esp.state_dict()["entropy"] != run.esp.state_dict()["entropy"]:
-            self._refuse("another random_state")
+            raise _of_another_fit(path, "another random_state")
         pairs = zip(state.history, run.history, strict=False)
         if any(theirs["best_fitness"] != ours["best_fitness"] for theirs, ours in pairs):
-            self._refuse("a warm start from another model")
+            raise _of_another_fit(path, "a warm start from another model")
         return saved
 
-    def _refuse(self, what: str) -> None:
-        raise ValueError(
-            f"the checkpoint {os.fspath(self.path)!r} is of another fit: {what}. Every fit needs a path of its own"
-        )
+
+def _of_another_fit(path: Path, what: str) -> ValueError:
+    return ValueError(
+        f"the checkpoint {str(path)!r} is of another fit: {what}. Every fit needs a path of its own, such as one with "
+        "{key} in it"
+    )
 
 
 def check_folder(path: Path) -> None:

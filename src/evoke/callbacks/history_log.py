@@ -12,13 +12,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from evoke._validation.errors import refusal
-from evoke._validation.parameters import check_path
 from evoke.callbacks.accompanying import going_on
+from evoke.callbacks.files import PathOfFit, check_path_of_fit, file_of
 from evoke.evolution.run import Callback, Run
 from evoke.persistence.atomic import check_replaceable, naming
 
 __all__ = ["HistoryLog"]
+
+_SUFFIXES = (".csv", ".jsonl")
 
 
 @dataclass(frozen=True)
@@ -31,9 +32,9 @@ class HistoryLog:
 
     Parameters
     ----------
-    path : str or PathLike
+    path : str, PathLike or callable
         The suffix determines the format: ``.csv``, with the names in the first line, or ``.jsonl``, in which values
-        that are not finite are null.
+        that are not finite are null. ``{key}``, functions and ``~`` are as in `Checkpoint`.
 
     Raises
     ------
@@ -62,24 +63,22 @@ class HistoryLog:
     ['1', '2']
     """
 
-    path: str | os.PathLike[str]
+    path: PathOfFit
 
     def __post_init__(self) -> None:
-        check_path(self.path)
-        if Path(self.path).suffix not in (".csv", ".jsonl"):
-            raise refusal("path", "end in .csv or .jsonl", self.path)
+        check_path_of_fit(self.path, _SUFFIXES)
 
     @contextmanager
     def watch(self, run: Run) -> Iterator[Callback]:
         """Write the history so far, then append each new record; see `evoke.evolution.Run`."""
-        path = Path(self.path)
+        path = file_of(self.path, run, _SUFFIXES)
         if path.exists():
             check_replaceable(path)
             with open(path, encoding="utf-8", errors="replace") as file:
                 first = file.readline()
                 if first and not first.startswith(("generation,", '{"generation": ')):
-                    raise ValueError(f"{os.fspath(self.path)!r} is not a log of generations; it is left unchanged")
-        size: int | None = self._write("w", run.history)
+                    raise ValueError(f"{str(path)!r} is not a log of generations; it is left unchanged")
+        size: int | None = _write(path, "w", run.history)
         waiting: list[dict[str, Any]] = []
 
         def write() -> None:
@@ -88,38 +87,40 @@ class HistoryLog:
             if before is not None and os.path.getsize(path) != before:
                 waiting.clear()  # the file is of another fit
                 raise ValueError(
-                    f"{os.fspath(self.path)!r} was changed during the fit: every fit needs a path of its own"
+                    f"{str(path)!r} was changed during the fit: every fit needs a path of its own, such as one with "
+                    "{key} in it"
                 )
             if before is None:  # it failed, and the file may end anywhere
-                size = self._write("w", run.history[: waiting[-1]["generation"]])
+                size = _write(path, "w", run.history[: waiting[-1]["generation"]])
             else:
-                size = self._write("a", waiting)
+                size = _write(path, "a", waiting)
             waiting.clear()
 
         def append(record: dict[str, Any], _esp: Any) -> None:
             waiting.append(record)
-            with going_on(self.path):
+            with going_on(path):
                 write()
 
         try:
             yield append
         finally:
             if waiting:
-                with going_on(self.path):
+                with going_on(path):
                     write()
 
-    def _write(self, mode: str, records: list[dict[str, Any]]) -> int:
-        """Write or append records; return the size of the file afterwards."""
-        with naming(self.path), open(self.path, mode, newline="", encoding="utf-8") as file:
-            if Path(self.path).suffix == ".jsonl":
-                file.writelines(json.dumps(_without_infinity(record)) + "\n" for record in records)
-            elif records:
-                table = csv.DictWriter(file, list(records[0]), lineterminator="\n")
-                if file.tell() == 0:
-                    table.writeheader()
-                table.writerows(records)
-            file.flush()
-            return file.tell()
+
+def _write(path: Path, mode: str, records: list[dict[str, Any]]) -> int:
+    """Write or append records; return the size of the file afterwards."""
+    with naming(path), open(path, mode, newline="", encoding="utf-8") as file:
+        if path.suffix == ".jsonl":
+            file.writelines(json.dumps(_without_infinity(record)) + "\n" for record in records)
+        elif records:
+            table = csv.DictWriter(file, list(records[0]), lineterminator="\n")
+            if file.tell() == 0:
+                table.writeheader()
+            table.writerows(records)
+        file.flush()
+        return file.tell()
 
 
 def _without_infinity(record: dict[str, Any]) -> dict[str, Any]:
