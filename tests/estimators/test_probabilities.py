@@ -5,7 +5,9 @@ import io
 import numpy as np
 import pytest
 from scipy.special import softmax
+from sklearn import inspection
 from sklearn.base import clone
+from sklearn.calibration import CalibratedClassifierCV
 from sklearn.metrics import log_loss
 from sklearn.model_selection import cross_val_predict
 
@@ -170,3 +172,19 @@ def test_cross_validation_asks_for_probabilities():
     found = cross_val_predict(clone(small()), X, y, cv=3, method="predict_proba")
     assert found.shape == (24, 2)
     assert log_loss(y, found) < np.log(2)
+
+
+def test_labels_of_steps_have_none_and_the_error_says_what_to_do():
+    X = np.random.default_rng(0).normal(size=(8, 6, 2))
+    steps, whole = (X[:, :, 0] > 0).astype(int), np.arange(8) % 2
+    tiny = EvokeClassifier(n_cells=2, n_generations=1, subpopulation_size=4, n_networks=1, random_state=0)
+    with pytest.raises(AttributeError) as refused:
+        _ = tiny.fit(X, steps).predict_proba
+    assert "calibrate decision_function on sequences held out" in str(refused.value.__cause__)
+    # as docs/faq.md says of scikit-learn
+    with pytest.raises(ValueError, match="y should be a 1d array"):
+        CalibratedClassifierCV(tiny, cv=2).fit(X, steps)
+    with pytest.raises(ValueError, match="Found array with dim 3"):
+        inspection.permutation_importance(tiny, X, steps)
+    assert CalibratedClassifierCV(tiny, cv=2).fit(X, whole).predict_proba(X).shape == (8, 2)
+    assert cross_val_predict(tiny, X, steps, cv=2).shape == (8, 6)

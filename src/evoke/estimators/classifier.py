@@ -508,7 +508,8 @@ class EvokeClassifier(ClassifierMixin, SequenceEstimator):
         if is_text(self.validation, "loo") if model is None else model.slope is not None:
             return True
         raise AttributeError(
-            "predict_proba needs decisions on sequences that were left out: validation='loo', one label a sequence"
+            "predict_proba needs decisions on sequences that were left out: validation='loo', one label a sequence; "
+            "with a label at every step calibrate decision_function on sequences held out"
         )
 
     @available_if(_can_estimate)
