@@ -15,6 +15,7 @@ from evoke._core.dispatch import apply
 from evoke._validation.arrays import check_shape, to_finite, to_float, to_real
 from evoke._validation.errors import ParameterError, refusal
 from evoke._validation.parameters import check_choice, check_integer, is_sequence, is_text
+from evoke.bounds import Bounds, bounds_of
 from evoke.engine import MOST_NUMBERS, Engine, check_lengths, check_scales, count_of, for_each, to_load
 from evoke.persistence.values import register
 
@@ -165,6 +166,12 @@ class CMAES(Engine):
         this size.
     n_best : int, default=1
         Networks that are kept in `hall`.
+    bounds : pair (lower, upper) or None, default=None
+        Bounds of the weights, each a number, or one for each weight, end to end or as in `best`; -inf and inf are none.
+        An `initial` outside is refused; without one the search starts from 0, or the weight within the bounds
+        that is nearest to it. Networks that would leave are mirrored at the bound, and the distribution learns as if
+        they were not: it searches the plane that is folded into the box, in which no step is cut short. Clipped, all
+        networks beyond a bound would be equal, and the step size would have nothing to go by.
     random_state : int, SeedSequence, Generator, RandomState or None, default=None
         As that of `ESP`. Every stream is keyed by its generation.
 
@@ -211,15 +218,16 @@ class CMAES(Engine):
         self,
         lengths: Sequence[int],
         *,
-        population_size: int | None = None,
-        weight_range: float | Sequence[float] = 5.0,
-        step_size: float | None = None,
-        initial: Any = None,
-        covariance: str = "auto",
-        restart_patience: int | str | None = "auto",
-        n_best: int = 1,
-        random_state: Any = None,
-    ) -> None:
+        population_size=None,
+        weight_range=5.0,
+        step_size=None,
+        initial=None,
+        covariance="auto",
+        restart_patience="auto",
+        n_best=1,
+        bounds=None,
+        random_state=None,
+    ):
         lengths = check_lengths(lengths)
         n, n_parts = sum(lengths), len(lengths)
         if population_size is None:
@@ -244,6 +252,11 @@ class CMAES(Engine):
             restart_patience = check_integer("restart_patience", restart_patience, 1)
         self.restart_patience = restart_patience
         self._start = _check_mean(initial, lengths)
+        self._bounds = Bounds.of(bounds, lengths)
+        if self._bounds is not None:
+            if initial is None:
+                self._start = np.clip(self._start, self._bounds.lower, self._bounds.upper)
+            self._bounds.check(self._start, "initial")
         n_best = check_integer("n_best", n_best, 1)
 
         super().__init__(lengths, n_best, random_state)
@@ -281,7 +294,8 @@ class CMAES(Engine):
         return self._joined([part.copy() for part in self._split(self._genomes)])
 
     def _candidates(self):
-        return self._mean + (self._sigma * self._steps) * self._steps_of(self._numbers(self.generation))
+        genomes = self._mean + (self._sigma * self._steps) * self._steps_of(self._numbers(self.generation))
+        return genomes if self._bounds is None else self._bounds.mirror(genomes)
 
     def _numbers(self, generation):
         """Normal numbers (n_networks, n) of a generation."""
@@ -413,6 +427,7 @@ class CMAES(Engine):
             "initial": self._start.copy(),
             "step_size": self._step_size.copy(),
             **({} if self.n_best == 1 else {"n_best": self.n_best}),
+            **({} if self._bounds is None else self._bounds.state()),
         }
 
     def _own_state(self):
@@ -441,13 +456,13 @@ class CMAES(Engine):
             own[name] = float(number)
         if not 0.0 < own["sigma"] < np.inf:
             raise refusal("state['sigma']", "be a positive finite number", own["sigma"])
-        if np.isnan(own["lowest"]):
-            raise ValueError("state['lowest'] must not be NaN")
+        if not own["lowest"] > -np.inf:
+            raise ValueError("state['lowest'] must not be NaN or -infinity")
         fitness = to_float(to_real(state["fitness"], "state['fitness']", "iuf"), "state['fitness']")
         asked = min(fitness.size // self.n_networks, (1 << doublings) - 1, counts["generation"])
         check_shape(fitness, "state['fitness']", (asked * self.n_networks,))
-        if np.isnan(fitness).any():
-            raise ValueError("state['fitness'] must not have NaN")
+        if not (fitness > -np.inf).all():
+            raise ValueError("state['fitness'] must not have NaN or -infinity")
         own["fitness"] = fitness.copy()
         own["matrix"] = own["matrix"].reshape(self._matrix.shape)
         own["factor"] = self._factor_of(own["matrix"])
@@ -476,6 +491,7 @@ def _from_state(state):
     names = ("population_size", "covariance", "restart_patience")
     search = CMAES(
         lengths, initial=initial, step_size=state["step_size"].tolist(), n_best=state.get("n_best", 1), random_state=0,
+        bounds=bounds_of(state),
         **{name: state[name] for name in names},
     )  # fmt: skip
     search.load_state_dict(state)

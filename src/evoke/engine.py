@@ -12,6 +12,7 @@ from numpy.random import PCG64, Generator, RandomState, SeedSequence
 from evoke._validation.arrays import check_dimensions, check_shape, not_finite, to_array, to_float, to_real
 from evoke._validation.errors import counted, refusal, shown
 from evoke._validation.parameters import MOST_SCALE, check_integer, check_positive, check_real, is_sequence
+from evoke.bounds import Bounds
 from evoke.hall_of_fame import HallOfFame
 
 __all__ = [
@@ -98,6 +99,7 @@ class Engine(ABC):
     """
 
     n_networks: int
+    _bounds: Bounds | None = None
 
     def __init__(self, lengths: Any, n_best: int, random_state: Any) -> None:
         self.lengths = lengths
@@ -315,8 +317,8 @@ class Engine(ABC):
         best_fitness = to_real(state["best_fitness"], "state['best_fitness']", "iuf")
         check_shape(best_fitness, "state['best_fitness']", ())
         best_fitness = float(best_fitness)
-        if np.isnan(best_fitness):
-            raise ValueError("state['best_fitness'] must not be NaN")
+        if not best_fitness > -np.inf:  # `tell` takes neither, and nothing would ever be better
+            raise ValueError("state['best_fitness'] must not be NaN or -infinity")
         genomes = to_load(state, "best", n_weights if best_fitness < np.inf else 0)
         fitness = np.array([best_fitness]) if best_fitness < np.inf else np.empty(0)
         if self.n_best > 1:
@@ -324,6 +326,8 @@ class Engine(ABC):
             genomes, fitness = to_load(state, "hall", n_hall * n_weights), to_load(state, "hall_fitness", n_hall)
             if [*fitness[:1]] != [best_fitness] * (best_fitness < np.inf):
                 raise ValueError("state['best_fitness'] must be the first of state['hall_fitness']")
+        if self._bounds is not None:
+            self._bounds.check(genomes.reshape(-1, n_weights), "state['best']")
         hall = HallOfFame(self.lengths, self.n_best)
         hall.genomes, hall.fitness = genomes.reshape(-1, n_weights), fitness
         return hall

@@ -12,6 +12,7 @@ from evoke._core.mutation import add_cauchy
 from evoke._validation.arrays import check_shape, to_finite
 from evoke._validation.errors import ParameterError, refusal
 from evoke._validation.parameters import check_choice, check_flag, check_integer, is_sequence
+from evoke.bounds import Bounds, bounds_of
 from evoke.engine import MOST_NUMBERS, Engine, check_lengths, check_scales, for_each, to_load
 from evoke.persistence.values import register
 
@@ -81,6 +82,11 @@ class ESP(Engine):
     keep_zeros : bool, default=False
         Whether every other mutated copy, the best one first, gets no noise on weights that are exactly 0. Connections
         that are missing at the start then stay away in a part of the population. Bursts put noise on all weights.
+    bounds : pair (lower, upper) or None, default=None
+        Bounds of the weights, each a number, or one for each weight, end to end or as in `best`; -inf and inf are none.
+        Initial weights are drawn from the part of `weight_range` that is inside; an
+        `initial` outside is refused. Mutated weights that would leave are mirrored at the bound: clipped ones would
+        heap up there, as Cauchy noise has long tails.
     random_state : int, SeedSequence, Generator, RandomState or None, default=None
         0 is a seed like any other. A Generator or RandomState is drawn from once, here; a SeedSequence is left as it
         is. Every later stream is keyed by its purpose, generation and subpopulation, so results depend neither on the
@@ -117,18 +123,19 @@ class ESP(Engine):
         self,
         lengths: Sequence[int],
         *,
-        subpopulation_size: int = 40,
-        n_trials: int = 5,
-        mutation_scale: float | Sequence[float] = 0.1,
-        burst_patience: int | None = 5,
-        burst_scale: float | Sequence[float] | None = None,
-        credit: str = "best",
-        weight_range: float | Sequence[float] = 5.0,
-        initial: Any = None,
-        n_best: int = 1,
-        keep_zeros: bool = False,
-        random_state: Any = None,
-    ) -> None:
+        subpopulation_size=40,
+        n_trials=5,
+        mutation_scale=0.1,
+        burst_patience=5,
+        burst_scale=None,
+        credit="best",
+        weight_range=5.0,
+        initial=None,
+        n_best=1,
+        keep_zeros=False,
+        bounds=None,
+        random_state=None,
+    ):
         lengths = check_lengths(lengths)
         self.subpopulation_size = check_integer("subpopulation_size", subpopulation_size, 2)
         self.n_trials = check_integer("n_trials", n_trials, 1)
@@ -149,6 +156,7 @@ class ESP(Engine):
         n_best = check_integer("n_best", n_best, 1)
         check_flag("keep_zeros", keep_zeros)
         self.keep_zeros = bool(keep_zeros)
+        self._bounds = Bounds.of(bounds, lengths)
 
         super().__init__(lengths, n_best, random_state)
         self.n_networks = self.subpopulation_size * self.n_trials
@@ -158,8 +166,9 @@ class ESP(Engine):
             raise refusal("initial", f"be a sequence of {n} arrays", initial)
         initial = [self._draw(part, i) if _draws(part) else part for i, part in enumerate(initial)]
         self.subpopulations = _check_initial(initial, self.lengths, self.subpopulation_size)
-        self._assembly: Any = None  # set between ask and tell
-        self._last: Any = None  # of each subpopulation the chromosome that ranked last, from tell to ask
+        self._check_bounds(self.subpopulations, "initial")
+        self._assembly = None  # set between ask and tell
+        self._last = None  # of each subpopulation the chromosome that ranked last, from tell to ask
 
     @property
     def _is_asked(self):
@@ -203,6 +212,7 @@ class ESP(Engine):
         """
         if self._last is None:
             raise ValueError("take_in was called, but not between tell and ask")
+        self._check_bounds(network, "network")
         for chromosomes, chromosome, last in zip(self.subpopulations, network, self._last, strict=True):
             chromosomes[last] = chromosome
         fitness = fitness if np.isfinite(fitness) else np.inf
@@ -223,15 +233,29 @@ class ESP(Engine):
         return {"weights": np.concatenate([chromosomes.ravel() for chromosomes in self.subpopulations])}
 
     def _check_own(self, state, counts):
-        return to_load(state, "weights", sum(self.lengths) * self.subpopulation_size)
+        own = to_load(state, "weights", sum(self.lengths) * self.subpopulation_size)
+        self._check_bounds(self._parts_of(own), "state['weights']")
+        return own
 
     def _load_own(self, own, is_asked):
-        self.subpopulations = [
-            part.reshape(self.subpopulation_size, -1)
-            for part in np.split(own, np.cumsum(self.lengths)[:-1] * self.subpopulation_size)
-        ]
+        self.subpopulations = self._parts_of(own)
         self._assembly = self._assemble() if is_asked else None
         self._last = None
+
+    def _parts_of(self, weights):
+        """Chromosomes of each subpopulation, of weights that are laid end to end."""
+        ends = np.cumsum(self.lengths)[:-1] * self.subpopulation_size
+        return [part.reshape(self.subpopulation_size, -1) for part in np.split(weights, ends)]
+
+    def _check_bounds(self, parts, name):
+        """That chromosomes of all subpopulations are within the bounds, if there are any."""
+        for i, part in enumerate(parts if self._bounds is not None else []):
+            self._bounds.check(np.asarray(part), f"{name}[{i}]", i)
+
+    def _add_noise(self, chromosomes, scale, purpose, i):
+        add_cauchy(chromosomes, scale, self._stream(purpose, i))
+        if self._bounds is not None:
+            chromosomes[:] = self._bounds.mirror(chromosomes, i)
 
     def _parameters(self):
         return {
@@ -245,6 +269,7 @@ class ESP(Engine):
             "weight_range": np.array(self.weight_range),
             **({} if self.n_best == 1 else {"n_best": self.n_best}),  # format 1 of model files has one
             **({"keep_zeros": 1} if self.keep_zeros else {}),
+            **({} if self._bounds is None else self._bounds.state()),
         }
 
     def _draw(self, initial, i):
@@ -252,6 +277,8 @@ class ESP(Engine):
         generator, shape = Generator(self._stream(_INITIAL, i)), (self.subpopulation_size, self.lengths[i])
         if initial is not None:
             return initial(generator, shape)
+        if self._bounds is not None:
+            return generator.uniform(*self._bounds.range_of(i, self.weight_range[i]), shape)
         return generator.uniform(-self.weight_range[i], self.weight_range[i], shape)
 
     def _members(self):
@@ -283,7 +310,7 @@ class ESP(Engine):
             copies = chromosomes[rank[:quarter]]
             sparse = copies[::2] if self.keep_zeros else copies[:0]
             missing = sparse == 0.0
-            add_cauchy(copies, scales[i], self._stream(_MUTATION, i))
+            self._add_noise(copies, scales[i], _MUTATION, i)
             sparse[missing] = 0.0
             chromosomes[rank[-quarter:]] = copies
 
@@ -291,7 +318,7 @@ class ESP(Engine):
         scales = for_each(self.burst_scale, len(self.lengths))
         for i, (chromosomes, centre) in enumerate(zip(self.subpopulations, self._hall.chromosomes(0), strict=True)):
             chromosomes[:] = centre
-            add_cauchy(chromosomes[1:], scales[i], self._stream(_BURST, i))
+            self._add_noise(chromosomes[1:], scales[i], _BURST, i)
         self._last = np.full(len(self.lengths), self.subpopulation_size - 1)
         self.bursts.append(self.generation)
         self.stagnation = 0
@@ -310,6 +337,9 @@ def _from_state(state):
     names = ("subpopulation_size", "n_trials", "burst_patience", "credit")
     scales = {name: np.asarray(state[name]).tolist() for name in ("mutation_scale", "burst_scale", "weight_range")}
     own = {"n_best": state.get("n_best", 1), "keep_zeros": "keep_zeros" in state}
+    if (bounds := bounds_of(state)) is not None:  # the weight range may lie outside
+        parts = np.split(state["weights"], np.cumsum(lengths)[:-1] * state["subpopulation_size"])
+        own |= {"bounds": bounds, "initial": [part.reshape(state["subpopulation_size"], -1) for part in parts]}
     esp = ESP(lengths, random_state=0, **own, **scales, **{name: state[name] for name in names})
     esp.load_state_dict(state)
     return esp

@@ -16,7 +16,7 @@ PACKAGE = ROOT / "src" / "evoke"
 # Rooms from the ground up: a room imports from the floors below it, and within itself.
 FLOORS = [
     {"_validation", "_version", "metrics"},
-    {"_core", "exceptions", "hall_of_fame", "memories"},
+    {"_core", "bounds", "exceptions", "hall_of_fame", "memories"},
     {"engine", "landmarks", "persistence", "sequences"},
     {"cmaes", "esp", "forecasting", "inspection", "lstm", "svm", "tasks"},
     {"config", "readouts"},
