@@ -218,16 +218,16 @@ class CMAES(Engine):
         self,
         lengths: Sequence[int],
         *,
-        population_size=None,
-        weight_range=5.0,
-        step_size=None,
-        initial=None,
-        covariance="auto",
-        restart_patience="auto",
-        n_best=1,
-        bounds=None,
-        random_state=None,
-    ):
+        population_size: int | None = None,
+        weight_range: float | Sequence[float] = 5.0,
+        step_size: float | None = None,
+        initial: Any = None,
+        covariance: str = "auto",
+        restart_patience: int | str | None = "auto",
+        n_best: int = 1,
+        bounds: Any = None,
+        random_state: Any = None,
+    ) -> None:
         lengths = check_lengths(lengths)
         n, n_parts = sum(lengths), len(lengths)
         if population_size is None:

@@ -123,19 +123,19 @@ class ESP(Engine):
         self,
         lengths: Sequence[int],
         *,
-        subpopulation_size=40,
-        n_trials=5,
-        mutation_scale=0.1,
-        burst_patience=5,
-        burst_scale=None,
-        credit="best",
-        weight_range=5.0,
-        initial=None,
-        n_best=1,
-        keep_zeros=False,
-        bounds=None,
-        random_state=None,
-    ):
+        subpopulation_size: int = 40,
+        n_trials: int = 5,
+        mutation_scale: float | Sequence[float] = 0.1,
+        burst_patience: int | None = 5,
+        burst_scale: float | Sequence[float] | None = None,
+        credit: str = "best",
+        weight_range: float | Sequence[float] = 5.0,
+        initial: Any = None,
+        n_best: int = 1,
+        keep_zeros: bool = False,
+        bounds: Any = None,
+        random_state: Any = None,
+    ) -> None:
         lengths = check_lengths(lengths)
         self.subpopulation_size = check_integer("subpopulation_size", subpopulation_size, 2)
         self.n_trials = check_integer("n_trials", n_trials, 1)
@@ -167,8 +167,8 @@ class ESP(Engine):
         initial = [self._draw(part, i) if _draws(part) else part for i, part in enumerate(initial)]
         self.subpopulations = _check_initial(initial, self.lengths, self.subpopulation_size)
         self._check_bounds(self.subpopulations, "initial")
-        self._assembly = None  # set between ask and tell
-        self._last = None  # of each subpopulation the chromosome that ranked last, from tell to ask
+        self._assembly: Any = None  # set between ask and tell
+        self._last: Any = None  # of each subpopulation the chromosome that ranked last, from tell to ask
 
     @property
     def _is_asked(self):

@@ -12,7 +12,7 @@ if not sys.platform.startswith("linux"):
     pytest.skip("reads /proc", allow_module_level=True)
 sys.path.append(str(Path(__file__).parents[2] / "tools"))
 
-import soak  # noqa: E402 - from the folder of tools
+import soak
 
 TOOLS = Path(soak.__file__).parent
 

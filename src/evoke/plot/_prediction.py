@@ -60,9 +60,15 @@ class PredictionDisplay(OutputsDisplay):
     """
 
     def __init__(
-        self, *, predicted: FloatArray, true: FloatArray | None, names: Sequence[str],
-        classes: NDArray[Any] | None = None, steps: bool = False, per_sequence: bool = False,
-    ):  # fmt: skip
+        self,
+        *,
+        predicted: FloatArray,
+        true: FloatArray | None,
+        names: Sequence[str],
+        classes: NDArray[Any] | None = None,
+        steps: bool = False,
+        per_sequence: bool = False,
+    ) -> None:
         self.predicted = predicted
         self.true = true
         self.names = names
@@ -71,7 +77,15 @@ class PredictionDisplay(OutputsDisplay):
         self.per_sequence = per_sequence
 
     @classmethod
-    def from_estimator(cls, estimator, X, y=None, *, names=None, axes=None) -> PredictionDisplay:
+    def from_estimator(
+        cls,
+        estimator: Any,
+        X: Any,
+        y: Any = None,
+        *,
+        names: Any = None,
+        axes: Any = None,
+    ) -> PredictionDisplay:
         """Draw the predictions of a fitted estimator for a sequence, or for sequences with one target each.
 
         Parameters
@@ -104,7 +118,15 @@ class PredictionDisplay(OutputsDisplay):
         return draw(predicted, y, names=names, classes=classes, axes=axes)
 
     @classmethod
-    def from_sequences(cls, y_predicted, y_true, *, names=None, classes=None, axes=None) -> PredictionDisplay:
+    def from_sequences(
+        cls,
+        y_predicted: Any,
+        y_true: Any,
+        *,
+        names: Any = None,
+        classes: Any = None,
+        axes: Any = None,
+    ) -> PredictionDisplay:
         """Draw what is predicted of sequences against what is true of them.
 
         Parameters

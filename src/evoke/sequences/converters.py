@@ -250,7 +250,7 @@ def from_panel(X: Any) -> Any:
     return [np.ascontiguousarray(part.T) for part in parts]
 
 
-def from_frame(df, sequence=None, target=None, *, label=None):
+def from_frame(df: Any, sequence: Any = None, target: Any = None, *, label: Any = None) -> Any:
     """Cut a long data frame, with one row per step, into sequences.
 
     Parameters
