@@ -11,6 +11,7 @@ pytest.importorskip("pandas")
 import pandas as pd
 
 from evoke import EvokeClassifier, EvokeForecaster, EvokeRegressor, tasks
+from evoke.cli.held_out import Watched, held_out_lines
 from evoke.metrics import mase, r_squared
 from helpers.commands import QUICK, SMALL, csv, walks
 
@@ -132,3 +133,19 @@ def test_a_model_that_has_learned_nothing_gets_a_hint(here, model, data, tmp_pat
     good = here("fit", data, "--target", "side", "--sequence", "walk", "--features", "step", *QUICK,
                 "-o", tmp_path / "m")  # fmt: skip
     assert "hint" not in good.stdout
+
+
+def test_where_there_is_no_score_it_says_so(monkeypatch):
+    X, y = tasks.anbncn(3)
+    model = EvokeClassifier(**SMALL, random_state=0).fit(X, y)
+    assert held_out_lines(model, None, y) == ["held out: no score, as the run is not known"]
+    watched = Watched()
+    model.set_params(callbacks=[watched]).fit(X, y)
+    (line,) = held_out_lines(model, watched.run, y)
+    assert line.startswith("held out, the validation part: accuracy ")
+
+    def fail(*_):
+        raise MemoryError("too much")
+
+    monkeypatch.setattr("evoke.cli.held_out.fit_readout", fail)
+    assert held_out_lines(model, watched.run, y) == ["held out: no score, as too much"]
