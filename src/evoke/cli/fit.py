@@ -20,6 +20,7 @@ from evoke.cli.figures import check_drawable, draw
 from evoke.cli.held_out import Watched, held_out_lines
 from evoke.cli.parameters import make_estimator, preset_parameters
 from evoke.cli.paths import check_targets
+from evoke.cli.progress import TimeLeft
 from evoke.cli.roles import (
     Columns,
     check_labels,
@@ -143,8 +144,7 @@ def _series(table: Table, columns: Columns, groups: RowGroups, times: Any, notes
 def _evolve(model: Any, data: tuple[Any, Any], checkpoint: Path | None, watched: Watched) -> BaseException | None:
     """Fit the model; what ended that early, after a generation that can be kept."""
     callbacks: list[Any] = [watched] if checkpoint is None else [Checkpoint(checkpoint), _Resumption(), watched]
-    if sys.stderr is not None and sys.stderr.isatty():
-        callbacks.append(Progress())
+    callbacks.append(Progress() if sys.stderr is not None and sys.stderr.isatty() else TimeLeft())
     try:
         model.set_params(callbacks=callbacks).fit(*data)
     except KeyboardInterrupt as end:

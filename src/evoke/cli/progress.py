@@ -1,13 +1,42 @@
-"""The progress bar of ``evoke reproduce``."""
+"""The progress bar of ``evoke reproduce``, and how long ``evoke fit`` will take where no bar is seen."""
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from datetime import timedelta
+from time import monotonic
 from typing import Any
 
-__all__ = ["progress_bar"]
+from evoke.cli.errors import print_note
+
+__all__ = ["TimeLeft", "progress_bar"]
+
+LEAST_SECONDS = 60.0  # that are worth a word
+MOST_SECONDS = 1e11  # three thousand years, far from what timedelta can hold
+
+
+class TimeLeft:
+    """Says once, after the first networks, about how long a run will take, if that is a minute or more."""
+
+    @contextmanager
+    def watch(self, run: Any) -> Iterator[Callable[..., None]]:
+        """Take the time of the first networks; see `evoke.evolution.Run`."""
+        begin, first, is_said = monotonic(), run.esp.generation, False
+
+        def say(done: float) -> None:
+            nonlocal is_said
+            if is_said or done <= first:
+                return
+            is_said = True
+            seconds = (monotonic() - begin) * (run.n_generations - done) / (done - first)
+            if seconds >= LEAST_SECONDS:
+                time = timedelta(seconds=round(min(seconds, MOST_SECONDS)))
+                print_note(f"about {time} to go, to the end of generation {run.n_generations}.")
+
+        run.listeners.append(lambda share: say(run.esp.generation + share))
+        yield lambda record, _esp: say(record["generation"])
 
 
 @contextmanager
