@@ -102,12 +102,25 @@ def _say(text: str) -> None:
 
 
 class OutermostGroup(click.Group):
-    """Click writes help and version itself, and does not expect a stdout that is full or closed."""
+    """Click writes help and version itself, and does not expect a stdout that is full or closed.
+
+    An interrupt before a command has begun would be "Aborted!" with status 1.
+    """
+
+    def make_context(self, *args: Any, **kwargs: Any) -> click.Context:
+        """Read the options."""
+        try:
+            return super().make_context(*args, **kwargs)
+        except KeyboardInterrupt:
+            raise Interrupted("interrupted") from None
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run a command; what errors quote of files and names is shown as escapes where a terminal would obey it."""
         try:
-            return super().invoke(ctx)
+            try:
+                return super().invoke(ctx)
+            except KeyboardInterrupt:
+                raise Interrupted("interrupted") from None
         except click.ClickException as error:
             error.message = printable(error.message)
             _show(error)

@@ -7,6 +7,7 @@ import copy
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from enum import IntEnum
 from operator import attrgetter
 from types import MappingProxyType
@@ -290,6 +291,7 @@ class BaseEvoke(
     def _run(self, fit: Fit) -> None:
         """Evolve, and keep the model of the best network, or networks."""
         callbacks, n_jobs = check_callbacks(self.callbacks), self.n_jobs
+        check_unchanged = _watched(fit.run.problem) if callbacks else None
         n = n_threads(n_jobs)
         if (fewer := threads_within(self.max_memory, fit, n, self._remedies)) < n:
             fit.limit_threads(fewer)
@@ -301,6 +303,8 @@ class BaseEvoke(
         try:
             evolve(fit.run, n_jobs=n_jobs, callbacks=callbacks, max_seconds=self.max_seconds)
         finally:
+            if check_unchanged is not None:
+                check_unchanged()
             # the best network and its readout, swapped in as a whole: a fit that fails or is interrupted leaves a whole
             # model, or the old one where no generation was completed
             if fit.has_progressed and (model := fit.model()) is not None:
@@ -416,6 +420,22 @@ def check_parameters(estimator: BaseEvoke) -> None:
         One of them is out of range.
     """
     estimator._check_parameters()
+
+
+def _watched(problem: PosedProblem) -> Callable[[], None] | None:
+    """A check that data are still what they were, where they are the caller's and are read again and again.
+
+    Rows that are many are not copied; all others are.
+    """
+    if not isinstance(problem, SampledProblem) or not problem.X.rows.flags.writeable:
+        return None
+    before = problem.digest
+
+    def check() -> None:
+        if replace(problem).digest != before:
+            raise ValueError("X or y was changed during the fit, by a callback for instance: give the callback a copy")
+
+    return check
 
 
 def _print_record(record: dict[str, Any], _esp: Engine) -> None:
