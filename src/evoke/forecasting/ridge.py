@@ -172,7 +172,8 @@ def ridge_path(
         if others:
             before = _factor_of(before, part, until)
     factors.append(R)
-    n_features, n_outputs = next((F.shape[2], v.shape[1]) for F, v in parts[0].blocks(until))
+    # a series that is too short for its features has no rows
+    n_features, n_outputs = next((F.shape[2], v.shape[1]) for part in parts for F, v in part.blocks(until))
     shape = (len(factors[-1]), len(factors), len(CAPACITIES))
     coef, intercept = np.empty((*shape, n_features, n_outputs)), np.empty((*shape, n_outputs))
     for m, e in np.ndindex(shape[:2]):
