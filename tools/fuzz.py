@@ -5,7 +5,8 @@ python tools/fuzz.py tables --cases 10000             CSV and Parquet through ev
 python tools/fuzz.py core --cases 100000              the C core under the sanitizers; needs meson, ninja and a compiler
 python tools/fuzz.py models --seed 0 --case 417       one case again, with its traceback
 
-What was done is kept in build/fuzz, or in --state FILE, and the same command continues there; --fresh begins anew.
+What was done is kept in build/fuzz, or in --state FILE, and the same command continues there, after it has tried the
+faults of before again; --fresh begins anew.
 --json FILE adds counts and faults to a file of results. Exit status 1 where there is a fault. Case k of a seed is the
 same whatever the number of cases. Needs Linux.
 """
@@ -84,17 +85,29 @@ def main(arguments: list[str] | None = None) -> int:
         return 0
 
     kept = options.state or ROOT / "build" / "fuzz" / f"{kind}-{seed}.json"
-    state: dict[str, Any] = {"next": 0, "outcomes": {}, "faults": [], "seconds": 0.0}
+    state: dict[str, Any] = {"next": 0, "outcomes": {}, "faults": [], "fixed": 0, "seconds": 0.0}
     if kept.exists() and not options.fresh:
-        state = json.loads(kept.read_text())
+        state |= json.loads(kept.read_text())
     print(f"{kind}, seed {seed}: cases {state['next']} to {options.cases - 1}", flush=True)
     began, before = time.monotonic(), state["seconds"]
 
     def say(at: int) -> None:
         print(f"  {at} of {options.cases}, {time.monotonic() - began:.0f} s", flush=True)
 
-    if kind == "core" and state["next"] < options.cases:
+    def keep() -> None:
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        kept.write_text(json.dumps(state, indent=1))
+
+    if kind == "core" and (state["next"] < options.cases or state["faults"]):
         build_core()
+    for fault in list(state["faults"]):  # of before: those that are none any more have been fixed
+        again: dict[str, Any] = {"seed": seed, "first": fault["case"], "end": fault["case"] + 1, "say": lambda at: None}
+        found = run_core(**again) if kind == "core" else run(case_of(kind), **again)
+        if not found["faults"]:
+            state["faults"].remove(fault)
+            state["fixed"] += 1
+            state["outcomes"] = dict(Counter(state["outcomes"]) + Counter(found["outcomes"]))
+    keep()
     while state["next"] < options.cases and len(state["faults"]) < MOST_FAULTS:
         todo: dict[str, Any] = {"seed": seed, "first": state["next"], "end": options.cases, "say": say}
         if kind == "core":
@@ -103,10 +116,10 @@ def main(arguments: list[str] | None = None) -> int:
             found = run(case_of(kind), **todo | {"end": min(state["next"] + _BLOCK, options.cases)})
         state = {
             "next": found["next"], "outcomes": dict(Counter(state["outcomes"]) + Counter(found["outcomes"])),
-            "faults": state["faults"] + found["faults"], "seconds": before + time.monotonic() - began,
+            "faults": state["faults"] + found["faults"], "fixed": state["fixed"],
+            "seconds": before + time.monotonic() - began,
         }  # fmt: skip
-        kept.parent.mkdir(parents=True, exist_ok=True)
-        kept.write_text(json.dumps(state, indent=1))
+        keep()
     for fault in state["faults"]:
         print(f"FAULT, python tools/fuzz.py {kind} --seed {seed} --case {fault['case']}\n  {fault['fault']}")
     print(f"{state['next']} cases, {len(state['faults'])} faults; {state['outcomes']}")
@@ -122,7 +135,7 @@ def add_to(path: Path, kind: str, seed: int, state: dict[str, Any]) -> None:
     record = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
     record[kind] = {
         "seed": seed, "cases": state["next"], "outcomes": state["outcomes"], "faults": state["faults"],
-        "seconds": round(state["seconds"], 1), "date": date.today().isoformat(),
+        "fixed": state["fixed"], "seconds": round(state["seconds"], 1), "date": date.today().isoformat(),
     }  # fmt: skip
     record["config"] = evoke.show_config(mode="dict")
     record["config"].pop("thundersvm", None)  # the path of its library

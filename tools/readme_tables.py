@@ -422,8 +422,9 @@ def fuzz() -> str:
     for kind, name in FUZZED.items():
         run = record[kind]
         outcomes = ", ".join(f"{count:,} {word}" for word, count in sorted(run["outcomes"].items()))
-        rows.append([name, f"{run['cases']:,}", run["seed"], outcomes, len(run["faults"]), run["date"]])
-    head = ["cases", "number", "seed", "how they ended", "faults", "date"]
+        rows.append([name, f"{run['cases']:,}", run["seed"], outcomes, len(run["faults"]), run["fixed"],
+                     run["date"]])  # fmt: skip
+    head = ["cases", "number", "seed", "how they ended", "faults", "faults found by this run, and fixed", "date"]
     return markdown(head, rows) + f"\n{versions(record['config'])}.\n"
 
 

@@ -86,10 +86,12 @@ def test_what_is_planted_is_found():
 
 def test_it_continues_where_it_was_and_repeats_one_case(tmp_path):
     state = tmp_path / "state.json"
-    state.write_text(json.dumps({"next": 5, "outcomes": {"refused": 5}, "faults": [], "seconds": 1.0}))
+    fault = {"case": 3, "fault": "KeyError: one that was fixed since"}
+    state.write_text(json.dumps({"next": 5, "outcomes": {"refused": 4}, "faults": [fault], "seconds": 1.0}))
     done = run(TOOLS / "fuzz.py", "models", "--cases", 6, "--state", state, "--json", tmp_path / "results.json")
     assert done.returncode == 0, done.stdout + done.stderr
     assert "cases 5 to 5" in done.stdout
     record = json.loads((tmp_path / "results.json").read_text())["models"]
     assert (record["cases"], record["seed"], sum(record["outcomes"].values())) == (6, 0, 6)
+    assert (record["faults"], record["fixed"], json.loads(state.read_text())["next"]) == ([], 1, 6)
     assert run(TOOLS / "fuzz.py", "models", "--case", 5).stdout in ("refused\n", "used\n")
