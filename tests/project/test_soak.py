@@ -73,6 +73,7 @@ def run(*arguments):
     )  # fmt: skip
 
 
+@pytest.mark.slow
 def test_rounds_without_a_fault(tmp_path):
     done = run(TOOLS / "soak.py", "--hours", "0", "--json", tmp_path / "soak.json")
     assert done.returncode == 0, done.stdout + done.stderr
@@ -85,6 +86,7 @@ def test_rounds_without_a_fault(tmp_path):
            "interrupts": 2}  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("plant, works, words", [
     (OTHER_BITS, "fits", "a fit of the same seed has other bits"),
     (OTHER_BITS, "checkpoints", "a run that was killed ends with other bits"),
