@@ -11,7 +11,10 @@ import zipfile
 from pathlib import Path
 
 LARGEST = 1_500_000  # bytes
-ALLOWED = re.compile(r"evoke/(\w+/)*\w+(\.py|\.pyi|\.[\w-]+\.so)|evoke/py\.typed|evoke_learn-[^/]+\.dist-info/.+")
+ALLOWED = re.compile(
+    r"evoke/(\w+/)*\w+(\.py|\.pyi|\.[\w-]+\.so)|evoke/py\.typed|evoke/export/page(_\w+)?\.(html|js)|"
+    r"evoke_learn-[^/]+\.dist-info/.+"
+)
 
 
 def check_file(path):

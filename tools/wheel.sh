@@ -13,7 +13,7 @@ mkdir -p dist build/wheel
 python -m build --no-isolation --outdir build/wheel/raw . >build/wheel/log 2>&1 || { tail -n 50 build/wheel/log; exit 1; }
 cp build/wheel/raw/*.tar.gz dist
 if command -v auditwheel >/dev/null; then
-  auditwheel repair --wheel-dir dist build/wheel/raw/*.whl
+  auditwheel repair --zip-compression-level 9 --wheel-dir dist build/wheel/raw/*.whl
 else
   cp build/wheel/raw/*.whl dist
 fi
