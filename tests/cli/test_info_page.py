@@ -44,7 +44,7 @@ def test_an_example_without_the_column_that_tells_sequences_apart(here, model, t
     ("--example table.csv", "--example is for the page of --html"),
     ("--symbols ab", "--symbols is for the page of --html"),
     ("--json --html page.html", "--json and --html are two forms"),
-    ("--html page.html --symbols ab", "symbols must have 1 different characters"),
+    ("--html page.html --symbols ab", "symbols must be one text of 1 different characters"),
 ])  # fmt: skip
 def test_what_is_refused(here, model, tmp_path, options, words):
     (tmp_path / "table.csv").write_text("step\n1\n")

@@ -40,6 +40,11 @@ def test_one_that_is_not_fitted_has_its_parameters_only(model):
     assert "<th>networks</th>" not in model._repr_html_()
 
 
+def test_a_forecaster_of_networks_that_are_drawn():
+    model = EvokeForecaster(n_networks=4, random_state=0).fit(np.sin(np.arange(60.0) / 3))
+    assert facts(model._repr_html_()) == {"networks": str(len(model.fitted_.networks))}
+
+
 def test_one_generation_has_no_line():
     model = EvokeForecaster(**TINY | {"n_generations": 1}).fit(np.sin(np.arange(60.0)))
     assert "over the generations" not in facts(model._repr_html_())

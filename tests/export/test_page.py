@@ -155,6 +155,22 @@ for (let t = 1; t < 30; t++) point("pointermove", t, 20);
 
 
 @needs_chromium
+def test_numbers_that_are_too_large_have_no_answer(strings, tmp_path):
+    path = tmp_path / "page.html"
+    to_html(strings[0], path, X=np.full((2, 4), 1e308))
+    dom = shown(path, "")
+    assert element(dom, "wrong") == "step 1: the numbers are too large for this page"
+    assert element(dom, "say") == ""
+
+
+def test_a_page_in_the_home_folder(strings, tmp_path, monkeypatch):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("USERPROFILE", str(tmp_path))
+    to_html(strings[0], "~/page.html")
+    assert (tmp_path / "page.html").is_file()
+
+
+@needs_chromium
 def test_a_series_that_goes_on(tmp_path):
     y = np.sin(0.3 * np.arange(150))
     model = EvokeForecaster(**SMALL | {"n_cells": 4, "n_generations": 5}, validation="half", washout=20).fit(y)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -163,7 +165,8 @@ def _to_go_on(out: Path, checkpoint: Path | None) -> str:
     if checkpoint is not None:
         return command_again()
     # the model is a checkpoint as good as any, but cannot be the result too
-    return command_again(checkpoint=out, out=out.with_name(f"{out.stem}-2{out.suffix}"))
+    names = (out.with_name(f"{out.stem}-{k}{out.suffix}") for k in count(2))
+    return command_again(checkpoint=out, out=next(name for name in names if not os.path.lexists(name)))
 
 
 class _Resumption:

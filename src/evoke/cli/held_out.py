@@ -51,9 +51,9 @@ def held_out_lines(model: Any, run: Any, y: Any) -> list[str]:
     except (ArithmeticError, MemoryError, ValueError) as error:  # the model is whole all the same
         return [f"held out: no score, as {error}"]
     lines = [f"held out, {how}: {score}"]
-    if not score.is_better:
+    if not score.is_better and not score.is_perfect:
         lines.append(
-            f"hint: there the model is no better than {score.rival}; it may lack rows, or features that tell"
+            f"hint: there the model is no better than {score.rival}; more generations, rows or columns may help"
         )
     return lines
 

@@ -49,6 +49,11 @@ class Score:
         best = self.naive[self.rival]
         return self.value < best if self.measure == "MASE" else self.value > best
 
+    @property
+    def is_perfect(self) -> bool:
+        """Whether nothing could be better."""
+        return self.value == (0.0 if self.measure == "MASE" else 1.0)
+
     def as_dict(self) -> dict[str, Any]:
         """What `--json` prints."""
         naive = {name: _number(value) for name, value in self.naive.items()}

@@ -6,6 +6,8 @@ import html
 import math
 from typing import Any
 
+from evoke.estimators.fitted import FittedModel
+
 __all__ = ["fitted_html"]
 
 _WIDTH, _HEIGHT = 160, 24
@@ -17,13 +19,14 @@ def fitted_html(model: Any) -> str:
     """What an estimator has learned, as a table of one row and a line; nothing where it is not fitted."""
     if "fitted_" not in vars(model):
         return ""
-    fitness = [float(record["best_fitness"]) for record in model.history_]
-    network, machine = model.fitted_.network, model.readout_
-    facts = {
-        "networks": str(len(model.fitted_.networks)), "cells": str(network.n_cells),
-        "support vectors": str(len(machine.support_vectors)), "generations": str(len(fitness)),
-        "evaluations": str(model.n_evaluations_), "fitness": f"{model.best_fitness_:.4g}",
-    }  # fmt: skip
+    facts, fitness = {"networks": str(len(model.fitted_.networks))}, []
+    if isinstance(model.fitted_, FittedModel):  # those of rolling origins are drawn, and not evolved
+        fitness = [float(record["best_fitness"]) for record in model.history_]
+        facts |= {
+            "cells": str(model.fitted_.network.n_cells), "support vectors": str(len(model.readout_.support_vectors)),
+            "generations": str(len(fitness)), "evaluations": str(model.n_evaluations_),
+            "fitness": f"{model.best_fitness_:.4g}",
+        }  # fmt: skip
     names = "".join(f"<th>{html.escape(name)}</th>" for name in facts)
     values = "".join(f"<td>{html.escape(value)}</td>" for value in facts.values())
     line = _line(fitness)

@@ -74,6 +74,7 @@
     let fed = last;
     for (const x of rows) {
       const found = model.step(forecasts ? [...x, ...fed] : x);
+      if (!found.every(Number.isFinite)) throw new Error(`step ${values.length + 1}: the numbers are too large for this page`);
       fed = found;
       phi.push(model.cells());
       values.push(found);
@@ -144,6 +145,7 @@
       $("wrong").textContent = "";
       run();
     } catch (error) {
+      $("say").textContent = "";
       $("wrong").textContent = error.message;
     }
   }
@@ -173,6 +175,14 @@
     }
     show();
   }
-  run();
-  addEventListener("resize", run);
+  const first = () => {
+    try {
+      run();
+    } catch (error) {
+      $("say").textContent = "";
+      $("wrong").textContent = error.message;
+    }
+  };
+  first();
+  addEventListener("resize", first);
 })();

@@ -97,7 +97,7 @@ def html_page(model: Any, *, X: Any = None, symbols: Any = None, title: Any = No
         not isinstance(symbols, str) or len(symbols) != plan.n_features or len(set(symbols)) != len(symbols)
         or not symbols.isprintable() or any(symbol.isspace() for symbol in symbols)
     ):  # fmt: skip
-        raise refusal("symbols", f"have {plan.n_features} different characters, one a feature", symbols)
+        raise refusal("symbols", f"be one text of {plan.n_features} different characters without spaces", symbols)
     given, expected, allowed = examples_of(model, plan, None, "float64")
     page = {
         "plan": _numbers(plan), "words": plan.in_words() + ".", "facts": _facts(model, plan), "given": given.tolist(),

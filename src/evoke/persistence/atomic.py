@@ -37,7 +37,8 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
 
     A crash at any moment leaves the old file or the new one, and an error leaves the old one and nothing else. Only a
     process that is killed while it writes leaves its temporary file, ``.evoke-*.tmp``, which nothing needs any more. A
-    symbolic link stays one: the file that it leads to is replaced. The permissions of the old file are kept.
+    symbolic link stays one: the file that it leads to is replaced. The permissions of the old file are kept. "~" at the
+    beginning is the home folder.
 
     Raises
     ------
@@ -45,7 +46,7 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
         The folder does not exist or cannot be written, the disk is full, `path` is not a regular file or leads
         nowhere, or on Windows another program keeps the file open.
     """
-    path = Path(_target(os.fspath(path)))
+    path = Path(_target(os.path.expanduser(os.fspath(path))))
     check_replaceable(path)
     temporary = temporary_beside(path)
     with naming(path, temporary):
