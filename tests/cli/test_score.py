@@ -108,8 +108,8 @@ def test_two_models_of_labels(here, frame, data, model, other):
     lines = here("compare", model, other, data).stdout.splitlines()
     assert lines[:5] == [
         f"A: accuracy {a.mean():.4g}", f"B: accuracy {b.mean():.4g}", f"B - A: {b.mean() - a.mean():+.4g}",
-        f"A alone is right: {(a & ~b).mean():.4g} of {len(a)} rows",
-        f"B alone is right: {(b & ~a).mean():.4g} of {len(a)} rows",
+        f"A alone is right: {(a & ~b).sum()} of {len(a)} rows ({(a & ~b).mean():.4g})",
+        f"B alone is right: {(b & ~a).sum()} of {len(a)} rows ({(b & ~a).mean():.4g})",
     ]  # fmt: skip
     assert lines[5].startswith("always '")
     same = in_json(here("compare", model, model, data, "--json"))

@@ -56,8 +56,11 @@ def compare_models(a: Path, b: Path, data: Path, *, time: str | None, as_json: b
     what = "is nearer" if scored[0].right is None else "alone is right"
     lines = [
         *(f"{name}: {measure} {score.value:.4g}" for name, score in zip(("A", "B"), scores, strict=True)),
-        f"B - A: {scores[1].value - scores[0].value:+.4g}",
-        *(f"{name} {what}: {share:.4g} of {scores[0].n} {unit}s" for name, share in zip(("A", "B"), only, strict=True)),
+        f"B - A: {scores[1].value - scores[0].value:+.4g}{' (of a MASE less is better)' * (measure == 'MASE')}",
+        *(
+            f"{name} {what}: {share * scores[0].n:.0f} of {scores[0].n} {unit}s ({share:.4g})"
+            for name, share in zip(("A", "B"), only, strict=True)
+        ),
         *(f"{name}: {measure} {value:.4g}" for name, value in scores[0].naive.items()),
     ]
     lines += [
