@@ -14,7 +14,13 @@ from evoke.callbacks import Checkpoint
 KEPT = record.kept()
 
 
-@pytest.mark.parametrize("simd", evoke.show_config(mode="dict")["simd"]["supported"])
+SUPPORTED = evoke.show_config(mode="dict")["simd"]["supported"]
+
+
+@pytest.mark.parametrize("simd", [  # plain C takes a minute, and `make ctest` has its hashes
+    pytest.param(simd, marks=pytest.mark.slow) if simd == "scalar" and len(SUPPORTED) > 1 else simd
+    for simd in SUPPORTED
+])  # fmt: skip
 def test_every_case_gives_the_bits_of_the_record(simd):
     done = subprocess.run(
         [sys.executable, record.__file__], env=os.environ | {"EVOKE_SIMD": simd}, capture_output=True, text=True,

@@ -48,7 +48,7 @@ def dask_cluster():
                 time.sleep(0.1)
             else:  # or does not, on a machine with too much to do
                 client.restart(timeout=60)
-            with parallel_config("dask"):
+            with parallel_config("dask", wait_for_workers_timeout=60):  # a busy machine
                 yield
 
         yield in_force
