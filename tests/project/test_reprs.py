@@ -65,4 +65,6 @@ def test_displays():
     display.plot(ax=Figure())
     assert repr(display) == "<HistoryDisplay of history: 1 item; drawn>"
     display = plot.PredictionDisplay(predicted=np.zeros((9, 1)), true=None, names=["y"])
-    assert repr(display) == "<PredictionDisplay of predicted: array (9, 1), names: 1 item, steps: False; not drawn>"
+    assert repr(display) == (
+        "<PredictionDisplay of predicted: array (9, 1), names: 1 item, steps: False, per_sequence: False; not drawn>"
+    )
