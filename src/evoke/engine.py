@@ -58,7 +58,7 @@ def check_scales(name: str, value: Any, n: Any) -> Any:
     return tuple(check_positive(f"{name}[{i}]", scale, most) for i, scale in enumerate(value))
 
 
-def for_each(scale: str | None, n: Any) -> Any:
+def for_each(scale: Any, n: Any) -> Any:
     """The numbers of n subpopulations."""
     return scale if isinstance(scale, tuple) else (scale,) * n
 

@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import replace
+from fractions import Fraction
 from types import SimpleNamespace
 
 import numpy as np
@@ -62,6 +63,24 @@ def test_counters_that_slip_are_not_certified_beyond_their_limit(models, scale, 
     assert language.accepts(model, (rejected // 5,))
     assert not language.accepts(model, (rejected,))
     assert certify(model, "anbncn").up_to < rejected
+
+
+def test_how_long_a_counter_can_slip():
+    """The least that a gate, or a step, can fall short of 1; a state is fma(f, s, i z), rounded once."""
+    gate, lost, n = 1 - Fraction(1, 2**53), Fraction(0), 0
+    for octave in range(53):
+        each = Fraction(1, 2 ** (52 - octave))  # what a step loses while the counter is in this octave
+        for counter in (2.0**octave + 2.0 * each, 1.5 * 2.0**octave, 2.0 ** (octave + 1) - 2.0):
+            if octave > 2:
+                assert Fraction(float(gate * Fraction(float(counter)) + 1)) == Fraction(float(counter)) + 1 - each
+        if lost + 2**octave * each > Fraction(1, 2):
+            n = 2**octave + int((Fraction(1, 2) - lost) / each) + 1
+            break
+        lost += 2**octave * each
+    assert abs(n - 78_293_677) < 100  # within what ties at the powers of 2 change; the sum is over whole octaves
+    step = 1.0 - 2.0**-27
+    assert 2.0**25 + step == Fraction(2.0**25) + Fraction(step)  # lost again and again, up to 2^26 times 2^-27
+    assert all(2.0**octave + 2.0**-20 + step == 2.0**octave + 2.0**-20 + 1.0 for octave in (27, 30, 31))
 
 
 def spoilt(rng, genome):

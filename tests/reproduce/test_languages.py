@@ -1,6 +1,7 @@
 """The experiment on formal languages: what is learnt, the result, its table."""
 
 import json
+from contextlib import contextmanager
 
 import pytest
 
@@ -51,6 +52,25 @@ def test_seeds_give_the_same_again(small):
     again = reproduce.run_language(4, "dyck1", n_max=4, n_generations=2)
     first = small["runs"][3]
     assert {k: v for k, v in again.items() if k != "seconds"} == {k: v for k, v in first.items() if k != "seconds"}
+
+
+def test_where_there_is_no_certificate_eight_searches_are_judged_by_longer_strings():
+    class Seen:
+        @contextmanager
+        def watch(self, run):
+            part = run.problem
+            self.engines, self.rows = len(run.esp.engines), (len(part.train.rows), len(part.validation.rows))
+            yield lambda record, esp: None
+
+    for name, certified in (("dyck2", None), ("shuffle", None)):
+        seen = Seen()
+        found = reproduce.run_language(0, name, n_max=3, n_generations=1, callbacks=[seen])
+        learnt = reproduce.training_strings(name, 3)
+        short = [string for string in learnt if len(string) <= 0.6 * len(max(learnt, key=len))]
+        assert found["certified"] is certified
+        assert seen.engines == 8
+        assert 0 < len(short) < len(learnt)
+        assert seen.rows[0] < seen.rows[1]
 
 
 def test_the_table_has_a_row_a_language_and_published_numbers(small):

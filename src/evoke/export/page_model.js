@@ -130,5 +130,5 @@ function evokeModel(plan) {
   }
 
   reset();
-  return { reset, resume, step, label, difference, cells: () => state.phi[0].slice(), states: () => state.s[0].slice() };
+  return { reset, resume, step, label, difference, cells: () => state.phi[0].slice() };
 }

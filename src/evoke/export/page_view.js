@@ -86,7 +86,6 @@
     $("say").textContent = end < 0 ? "" : what + (said[end] === null ? values[end].map(short).join(", ") : said[end]);
     $("labels").replaceChildren(...(said.some((each) => each !== null) && said.length <= 500
       ? said.map((each, t) => make("span", { title: `step ${t + 1}` }, each)) : []));
-    document.documentElement.dataset.said = JSON.stringify(said[end] === undefined || said[end] === null ? values[end] : said[end]);
     inputs();
     if (!$("history").hidden) chart($("history").querySelector("div"), [page.fitness], null, page.fitness.some((value) => value > 0));
   }
@@ -156,7 +155,6 @@
   $("check").textContent = off <= page.allowed
     ? `This page computes what Python does: on ${page.given.length} steps the values differ by at most ${off.toExponential(1)}.`
     : `This page does NOT compute what Python does: values differ by ${off}. Do not rely on it.`;
-  document.documentElement.dataset.difference = off;
   $("history").hidden = page.fitness.length < 2 || !page.fitness.every((value) => value >= 0);
   if (!plan.n_features) {
     $("how").textContent = "The series goes on after the last value of the training: every value is fed back. Steps:";

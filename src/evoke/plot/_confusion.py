@@ -10,16 +10,9 @@ from numpy.typing import NDArray
 from evoke._validation.arrays import FloatArray
 from evoke.plot._style import COLOURS
 
-__all__ = ["confusion_matrix", "draw_matrix", "draw_points"]
+__all__ = ["draw_matrix", "draw_points"]
 
 _MOST_NUMBERED = 20  # classes up to which the counts are written into the cells
-
-
-def confusion_matrix(true: FloatArray, predicted: FloatArray, n_classes: int) -> NDArray[np.int64]:
-    """How many sequences of each class (the rows) are said to be of each class, by their numbers."""
-    matrix = np.zeros((n_classes, n_classes), dtype=np.int64)
-    np.add.at(matrix, (true.astype(np.intp), predicted.astype(np.intp)), 1)
-    return matrix
 
 
 def draw_matrix(ax: Any, matrix: NDArray[np.int64], classes: Any) -> None:

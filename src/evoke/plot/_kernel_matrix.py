@@ -141,7 +141,7 @@ class KernelMatrixDisplay(Display):
         activations: Any,
         *,
         kernel: str = "rbf",
-        gamma: float | str = 0.25,
+        gamma: float = 0.25,
         coef0: float = 0.0,
         degree: int = 3,
         support: Any = None,

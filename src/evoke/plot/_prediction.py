@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import is_classifier
+from sklearn.metrics import confusion_matrix
 from sklearn.utils.validation import check_is_fitted
 
 from evoke.plot._checks import FloatArray, output_names
-from evoke.plot._confusion import confusion_matrix, draw_matrix, draw_points
+from evoke.plot._confusion import draw_matrix, draw_points
 from evoke.plot._outputs import OutputsDisplay
 from evoke.plot._style import COLOURS
 
@@ -240,7 +241,7 @@ class PredictionDisplay(OutputsDisplay):
             if self.classes is None:
                 draw_points(ax, self.true[:, k], self.predicted[:, k])
             else:
-                matrix = confusion_matrix(self.true[:, k], self.predicted[:, k], len(self.classes))
+                matrix = confusion_matrix(self.true[:, k], self.predicted[:, k], labels=range(len(self.classes)))
                 draw_matrix(ax, matrix, self.classes)
                 self.matrices_.append(matrix)
             across, up = ("true", "predicted") if self.classes is None else ("predicted", "true")
