@@ -62,8 +62,10 @@ coverage: installed ## lines of src/evoke that the Python tests run, in subproce
 	$(IN_TEST) python $(PIP) 'coverage>=7.10' 'pytest-cov>=7'
 	$(IN_TEST) python -m pytest -m "not distributed and not realdata" --cov --cov-report=term-missing:skip-covered --cov-fail-under=95 $(ARGS)
 
-docs: installed ## the documentation site, into build/docs; a warning is an error
+docs: installed ## the documentation site, into build/docs, looked at by a browser where there is one; a warning is an error
 	$(IN_TEST) python -m sphinx -W --keep-going -q -b html docs build/docs
+	$(IN_TEST) python tools/pages.py build/docs
+	@echo "The documents: build/docs/index.html"
 
 installed: $(TEST)/ready
 	$(IN_TEST) sh tools/install.sh cli,plot,distributed,docs,test

@@ -8,12 +8,13 @@ version = release = metadata.version("evoke-learn")
 
 extensions = [
     "myst_parser", "numpydoc", "sphinx.ext.autodoc", "sphinx.ext.autosummary", "sphinx.ext.mathjax",
-    "sphinx_gallery.gen_gallery",
+    "sphinx_design", "sphinx_gallery.gen_gallery",
 ]  # fmt: skip
 templates_path = ["_templates"]
 root_doc = "index"
 
 myst_heading_anchors = 3
+myst_enable_extensions = ["colon_fence"]
 # Files outside of this folder are for those who read on GitHub or in a checkout.
 suppress_warnings = ["myst.header"]
 
@@ -36,7 +37,7 @@ sphinx_gallery_conf = {
 
 html_theme = "furo"
 html_static_path = ["_static"]
-html_css_files = ["wide.css"]
+html_css_files = ["evoke.css"]
 html_title = f"evoke {release}"
 html_copy_source = False
 html_show_sourcelink = False

@@ -302,7 +302,11 @@ def rank_chapter(scores: dict[str, list[float]], methods: list[str]) -> str:
         for k in np.argsort(mean_of, kind="stable")
     ]  # fmt: skip
     about = ABOUT_RANKS.format(sets=listed(scores), friedman=ranks.friedman(values))
-    figure = f"![Mean ranks; methods that a bar joins do not differ significantly](figures/{RANKS})\n"
+    figure = f"""![Mean ranks; methods that a bar joins do not differ significantly](figures/{RANKS})
+
+The farther right a method stands, the better it is on average. Methods that a bar joins cannot be told apart by these
+sets.
+"""
     return "\n".join([about, markdown_table(rows), "", figure])
 
 
@@ -331,7 +335,11 @@ def probabilities(runs: list[dict[str, Any]], part: Part) -> str:
 def tasks(runs: list[dict[str, Any]], part: Part) -> str:
     about = ABOUT_TASKS.format(n_train=memory_sets.N_TRAIN)
     fit = [{"set": row.pop("set")} | row for row in table(runs, part, "fit", 1)]
-    figure = f"![Accuracy by lag](figures/{MEMORY})\n"
+    figure = f"""![Accuracy by lag](figures/{MEMORY})
+
+A line that stays at the top remembers over every lag; one that falls to the dotted line, which is guessing, has
+forgotten.
+"""
     return "\n".join([
         about, markdown_table(table(runs, part, "accuracy", 3, max)), "", figure, reasons(runs), "",
         "### Seconds to fit\n", markdown_table(fit), "",

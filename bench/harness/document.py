@@ -7,13 +7,11 @@ import textwrap
 from pathlib import Path
 from typing import Any
 
-from harness.report import Plot, Report, markdown_table, skipped, target_rows
+from harness.charts import Chart, about, charts, overview
+from harness.report import Report, markdown_table, skipped, target_rows
 
 INTRODUCTION = """\
-Written by `python bench/run.py --json FILE --report DIR`, which measured everything on one machine, one group after the
-other. `--from FILE` writes the same page from numbers measured before. Do not edit it by hand.
-
-How to read it:
+## How to read the tables
 
 - The candidates are called in turn on the same data, in a new order in each round. A cell gives the median of the
   rounds and, in brackets, their quartiles. "A / evoke" is the ratio of the two times in a round: how many times faster
@@ -24,6 +22,11 @@ How to read it:
   product by BLAS, bytes per second in `z = x + y` in memory. A function counts as the operations that our version of it
   takes (`bench/harness/operations.py`), a fused multiply-add as two, a division as one. So the share says how busy the
   arithmetic units are with necessary work. A division counts once but costs far more.
+"""
+
+ORIGIN = """\
+Written by `python bench/run.py --json FILE --report DIR`, which measured everything on one machine, one group after the
+other. `--from FILE` writes the same page from numbers measured before. Do not edit it by hand.
 """
 
 TARGETS_TITLE = "Appendix for developers: targets of the benchmarks"
@@ -40,10 +43,11 @@ def write(record: dict[str, Any], chapters: dict[str, str], folder: Path) -> Non
     """
     (folder / "figures").mkdir(parents=True, exist_ok=True)
     reports = {name: Report.of(measured) for name, measured in record["benchmarks"].items()}
-    for report in reports.values():
-        for plot in report.plots:
-            draw(plot, folder / figure(plot))
-    (folder / "benchmarks.md").write_text(page(record, chapters, reports), encoding="utf-8")
+    drawn = {name: list(charts(name, chapters[name], report)) for name, report in reports.items()}
+    first = overview(chapters, reports)
+    for chart in [*([first] if first else ()), *(chart for of_group in drawn.values() for chart in of_group)]:
+        draw(chart, folder / figure(chart))
+    (folder / "benchmarks.md").write_text(page(record, chapters, reports, first, drawn), encoding="utf-8")
     (folder / "benchmarks_targets.md").write_text(targets_page(reports), encoding="utf-8")
 
 
@@ -53,22 +57,32 @@ def head(record: dict[str, Any]) -> str:
         **record["machine"], "limits of one core":
         f"{peaks['flops'] / 1e9:.3g} GFLOP/s, {peaks['bandwidth'] / 1e9:.3g} GB/s", "rounds": record["repeats"],
     }  # fmt: skip
-    return "\n".join(["# Benchmarks", "", *(f"- {name}: {value}" for name, value in facts.items())])
+    return "\n".join(f"- {name}: {value}" for name, value in facts.items())
 
 
-def page(record: dict[str, Any], chapters: dict[str, str], reports: dict[str, Report]) -> str:
-    parts = [head(record), "", INTRODUCTION]
+def page(
+    record: dict[str, Any], chapters: dict[str, str], reports: dict[str, Report], first: Chart | None,
+    drawn: dict[str, list[Chart]],
+) -> str:  # fmt: skip
+    """The page; `first` is the chart of everything, `drawn` those of each group."""
+    parts = ["# Benchmarks\n"]
     if record["quick"]:
         parts.append("**Smallest sizes: these numbers show that everything works, and nothing else.**\n")
-    load = max(max(measured["load"]) for measured in record["benchmarks"].values())
-    cores = record["machine"]["cores"]
-    parts.append(f"While it was measured, the load of the machine was at most {load:.1f}, on {cores} cores.\n")
+    if first:
+        parts.append(shown(first))
     parts.append(f"## Where another method wins\n\n{others_ahead(chapters, reports)}\n")
+    parts.append(INTRODUCTION)
     for name, report in reports.items():
-        parts.append(f"## {chapters[name]}\n\n{Report(report.tables).markdown()}")
-        parts += [f"![{plot.title}]({figure(plot)})\n" for plot in report.plots]
+        parts += [f"## {chapters[name]}\n", *map(shown, drawn[name]), Report(report.tables).markdown()]
     parts.append("## Targets\n\nWhich of our own targets these numbers meet: [appendix](benchmarks_targets.md).\n")
+    load = max(max(measured["load"]) for measured in record["benchmarks"].values())
+    busy = f"the load of the machine was at most {load:.1f}, on {record['machine']['cores']} cores"
+    parts.append(f"## The machine, and the versions\n\n{head(record)}\n\nWhile it was measured, {busy}.\n\n{ORIGIN}")
     return "\n".join(parts)
+
+
+def shown(chart: Chart) -> str:
+    return f"![{chart.title}]({figure(chart)})\n\n{' '.join(chart.seen.split())}\n"
 
 
 def targets_page(reports: dict[str, Report]) -> str:
@@ -81,7 +95,7 @@ def others_ahead(chapters: dict[str, str], reports: dict[str, Report]) -> str:
     for name, report in reports.items():
         for table in report.tables:
             for row in table.rows:
-                label = ", ".join(f"{k} {v}" if str(v).isdigit() else v for k, v in row.items() if plain(k, v))
+                label = about(row)
                 for column, value in row.items():
                     ratio = median(value)
                     if re.search(r" / (evoke|core)\b", column) and ratio is not None and ratio < 1.0:
@@ -92,12 +106,6 @@ def others_ahead(chapters: dict[str, str], reports: dict[str, Report]) -> str:
                 if note.startswith("Best: ") and "evoke" not in note
             ]
     return "\n".join(found) or "In none of these measurements."
-
-
-def plain(column: str, value: Any) -> bool:
-    """Whether a cell names what the row is about: text or a whole number, no measurement."""
-    measured = re.search(r" / |, (ms|us|s)\b|limit|bandwidth|problems", column)
-    return isinstance(value, (str, int)) and value != "-" and not measured
 
 
 def median(value: Any) -> float | None:
@@ -114,21 +122,20 @@ def targets(reports: dict[str, Report]) -> str:
     return f"{sum(t.met for t in found)} of {len(found)} are met.\n\n{markdown_table(target_rows(found))}\n"
 
 
-def figure(plot: Plot) -> str:
-    return f"figures/bench-{plot.name}.png"
+def figure(chart: Chart) -> str:
+    return f"figures/bench-{chart.name}.png"
 
 
-def draw(plot: Plot, path: Path) -> None:
+def draw(chart: Chart, path: Path) -> None:
     try:
         from matplotlib.figure import Figure
     except ImportError:
         print(skipped(path.name, "matplotlib"))
         return
-    axes = (drawing := Figure(figsize=(6.4, 4.0), layout="constrained")).subplots()
-    for label, (x, y) in plot.lines.items():
-        axes.loglog(x, y, marker="o", markersize=4, label=label)
-    axes.set(xlabel=plot.x, ylabel=plot.y, title="\n".join(textwrap.wrap(plot.title, 60)))
+    size = (8.0, 1.2 + 0.22 * chart.rows) if chart.rows else (6.4, 4.0)
+    drawing = Figure(figsize=size, layout="constrained")
+    axes = drawing.subplots()
+    chart.draw(axes)
     axes.grid(alpha=0.3)
-    if len(plot.lines) > 1:
-        axes.legend()
+    drawing.suptitle("\n".join(textwrap.wrap(chart.title, 70)), fontsize="large")
     drawing.savefig(path, dpi=100, metadata={"Software": None})

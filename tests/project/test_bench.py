@@ -33,7 +33,7 @@ from groups import (
     svr,
     vecmath,
 )
-from harness import core, document, operations, peer, problems, reference
+from harness import charts, core, document, operations, peer, problems, reference
 from harness import forward as forward_passes
 from harness.paired import Quartiles, Times, paired
 from harness.report import Plot, Report, Table, Target, installed
@@ -138,10 +138,43 @@ def test_another_method_that_wins_is_named():
     ]  # fmt: skip
 
 
-def test_a_plot_is_written(tmp_path):
+def test_a_chart_says_how_many_times_faster_each_method_is():
+    rows = [
+        {"rows": 7, "evoke, ms": 3.0, "scikit-learn / evoke": Quartiles(0.4, 0.5, 0.6), "libsvm / core": 2.0},
+        {"rows": 8, "evoke, ms": 3.0, "scikit-learn / evoke": Quartiles(1.4, 1.5, 1.6), "libsvm / core": "-"},
+    ]
+    report = Report([Table("T", rows)])
+    assert charts.ratios(report) == {
+        "rows 7; scikit-learn": (0.4, 0.5, 0.6), "rows 7; libsvm": (2.0, 2.0, 2.0),
+        "rows 8; scikit-learn": (1.4, 1.5, 1.6),
+    }  # fmt: skip
+    assert charts.ratios(Report([Table("T", rows), Table("U", rows)]))["rows 8; scikit-learn"] == (1.5, 1.5, 1.5)
+    (chart,) = charts.charts("svc", "Machines", report)
+    assert (chart.name, chart.title, chart.rows) == ("svc", "Machines: how many times faster is evoke?", 3)
+    first = charts.overview({"svc": "Machines"}, {"svc": report})
+    assert first.rows == 2 and "dot is their median" in first.seen
+    assert charts.overview({"svc": "Machines"}, {"svc": Report([Table("T", [{"a": 1}])])}) is None
+
+
+def test_a_chart_of_methods_has_what_their_seeds_reached():
+    rows = [
+        {"method": "evoke", "median": 3.0, "least": 1.0, "most": 200.0},
+        {"method": "other", "median": 2.0, "least": 2.0, "most": 2.0},
+    ]
+    report = Report([Table("Errors", rows)])
+    assert dict(charts.methods(report)) == {"Errors": {"evoke": (1.0, 3.0, 200.0), "other": (2.0, 2.0, 2.0)}}
+    (chart,) = charts.charts("peers", "Others", report)
+    assert chart.title == "Errors" and "logarithmic" in chart.seen
+
+
+PLOT = Plot("p", "T", "x", "y", {"a": ([1, 10], [2.0, 3.0]), "b": ([1, 10], [1.0, 9.0])})
+
+
+@pytest.mark.parametrize("chart", [charts.growth(PLOT), charts.faster("f", "T", {"evoke": (1.0, 2.0, 3.0)}, "Seen.")])
+def test_a_chart_is_written(chart, tmp_path):
     pytest.importorskip("matplotlib")
-    path = tmp_path / "plot.png"
-    document.draw(Plot("p", "T", "x", "y", {"a": ([1, 10], [2.0, 3.0]), "b": ([1, 10], [1.0, 9.0])}), path)
+    path = tmp_path / "chart.png"
+    document.draw(chart, path)
     assert path.read_bytes().startswith(b"\x89PNG")
 
 
