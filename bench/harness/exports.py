@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import json
 import subprocess
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -13,6 +14,9 @@ import numpy as np
 
 from evoke import EvokeClassifier, EvokeForecaster, EvokeRegressor
 from evoke.export import to_c, to_onnx
+from evoke.export.rolling_plan import rolling_plan_of
+from evoke.export.rolling_run import forecast
+from evoke.forecasting.model import RollingModel
 from evoke.lstm import forward
 
 STRICT = ("-std=c99", "-Wall", "-Wextra", "-pedantic", "-Werror", "-Wshadow", "-Wdouble-promotion")
@@ -120,14 +124,41 @@ def series(rng: np.random.Generator) -> Made:
     return model, [np.concatenate([external, before], axis=1)[:40]]
 
 
+def rolling(rng: np.random.Generator) -> Made:
+    """A forecaster with rolling origins; the sequence has the external inputs of the steps that are forecast."""
+    n, q, n_external = int(rng.integers(80, 160)), int(rng.integers(1, 3)), int(rng.integers(0, 3))
+    t, external = np.arange(n), rng.normal(size=(n, n_external))
+    y = np.stack([3.0 + np.sin(np.pi * t / 6) + 0.02 * t, 2.0 + np.cos(0.3 * t)], axis=1)[:, :q]
+    y = y + 0.2 * external.sum(axis=1, keepdims=True) + 0.1 * rng.normal(size=y.shape)
+    settings: dict[str, Any] = {
+        "n_networks": 4 * int(rng.integers(1, 4)), "n_cells": int(rng.integers(1, 7)),
+        "season": [None, 4, 12][rng.integers(3)], "cell": str(rng.choice(["lstm", "evolino"])),
+        "random_state": int(rng.integers(2**31)),
+    }  # fmt: skip
+    if rng.random() < 0.3:
+        settings |= {"readout": "landmarks", "n_landmarks": 20}
+    model, several = EvokeForecaster(**settings), rng.random() < 0.3
+    X = external if n_external else None
+    model.fit([y, 2.0 * y[:60]] if several else y, X=X if X is None or not several else [X, X[:60]])
+    return model, [rng.normal(size=(40, n_external))]
+
+
 KINDS: dict[str, Callable[[np.random.Generator], Made]] = {
     "classes of steps": steps, "values of steps": values, "last step": last, "landmarks": landmarks,
     "whole sequences": whole, "values of sequences": whole_values, "series": series,
+    "rolling origins": rolling,
 }  # fmt: skip
+
+
+def is_rolling(model: Any) -> bool:
+    """Whether it forecasts by many free runs."""
+    return isinstance(model.fitted_, RollingModel)
 
 
 def said(model: Any, Z: list[np.ndarray]) -> list[np.ndarray]:
     """What a stream of the model says after each step of each sequence."""
+    if is_rolling(model):
+        return [model.generate(len(z), X=z if z.shape[1] else None).reshape(len(z), -1) for z in Z]
     found = []
     for z in Z:
         reader = model.stream()
@@ -142,6 +173,9 @@ def said(model: Any, Z: list[np.ndarray]) -> list[np.ndarray]:
 
 def in_single(model: Any, Z: list[np.ndarray]) -> list[np.ndarray]:
     """The same with the forward pass in single precision, and all else in double; of sequences after the last step."""
+    if is_rolling(model):
+        plan = rolling_plan_of(model.fitted_, "EvokeForecaster")
+        return [forecast(plan, z, np.float32, np.float64) for z in Z]
     fitted, genomes = model.fitted_, model.genome_.reshape(-1, *model.genome_.shape[-2:])
     if isinstance(model, EvokeForecaster):
         n = Z[0].shape[1] - fitted.n_outputs
@@ -163,6 +197,10 @@ def in_single(model: Any, Z: list[np.ndarray]) -> list[np.ndarray]:
 
 def coefficients(model: Any) -> float:
     """The sum of the sizes of all coefficients of an output, the largest: what rounding errors are relative to."""
+    if is_rolling(model):  # in the unit of the series
+        plan = rolling_plan_of(model.fitted_, "EvokeForecaster")
+        sums = [np.abs(one.coef).sum() for member in plan.members for group in member.machines for one in group]
+        return float(np.ldexp(1.0, plan.exponent.max()) * max(sums, default=1.0))
     return float(np.abs(model.readout_.dual_coef).sum(axis=0).max(initial=0.0))
 
 
@@ -187,7 +225,7 @@ class InC:
         self._library = ctypes.CDLL(str(library))
         self._dtype = np.dtype(np.float64 if dtype == "float64" else np.float32)
         self._readout = np.dtype(np.float32 if dtype == "float32" else np.float64)
-        self._n_outputs = model.fitted_.n_outputs
+        self._n_outputs, self._rolls = model.fitted_.n_outputs, is_rolling(model)
         self.state_size = self._library.evoke_state_size()
         self._state = ctypes.create_string_buffer(self.state_size + 16)
 
@@ -199,7 +237,8 @@ class InC:
         return ctypes.c_void_p((ctypes.addressof(self._state) + 15) // 16 * 16)
 
     def reset(self) -> None:
-        self._library.evoke_reset(self._place)
+        """To the beginning: the zero state, or with rolling origins the end of the series of `fit`."""
+        (self._library.evoke_resume if self._rolls else self._library.evoke_reset)(self._place)
 
     def resume(self) -> np.ndarray:
         """Go on after the series of `fit`: its last values."""
@@ -244,7 +283,8 @@ class InOnnx:
         options.intra_op_num_threads = options.inter_op_num_threads = 1
         self.session = onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
         self._dtype = np.dtype(np.float64 if dtype == "float64" else np.float32)
-        self._n_features = model.n_features_in_
+        self._readout = np.dtype(np.float32 if dtype == "float32" else np.float64)
+        self._n_features, self._rolls = model.n_features_in_, is_rolling(model)
         self.names = [output.name for output in self.session.get_outputs()]
 
     def zero(self, n: int) -> np.ndarray:
@@ -264,18 +304,23 @@ class InOnnx:
     def step(self, x: np.ndarray, state: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Of a forecaster: its values and state after a step (n_external + n_outputs,)."""
         n = self._n_features
-        given = {"y": x[np.newaxis, n:].astype(self._dtype), "state": state}
+        given = {"state": state} if self._rolls else {"y": x[np.newaxis, n:].astype(self._dtype), "state": state}
         if n:
             given["x"] = x[np.newaxis, :n].astype(self._dtype)
         values, state = self.session.run(["prediction", "state_out"], given)
         return values[0], state
+
+    def resumed(self) -> np.ndarray:
+        """The state of a forecaster after the series of `fit`."""
+        end = json.loads(self.session.get_modelmeta().custom_metadata_map["evoke.end_state"])
+        return np.array([end], self._readout if self._rolls else self._dtype)
 
     def read(self, Z: list[np.ndarray]) -> list[np.ndarray]:
         """Values after each step; of sequences with one target after the last."""
         if "state_out" in self.names and "label" not in self.names and len(self.session.get_inputs()[0].shape) == 2:
             found = []
             for z in Z:
-                state, rows = self.zero(1), []
+                state, rows = self.resumed() if self._rolls else self.zero(1), []
                 for x in z:
                     values, state = self.step(x, state)
                     rows.append(values)

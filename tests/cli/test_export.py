@@ -49,12 +49,16 @@ def test_wrong_usage(here, model, tmp_path, options, words):
     assert_clean(tmp_path, "data.csv", "model.evk")
 
 
-def test_refusals_leave_nothing(here, model, series, tmp_path):
+def test_a_forecaster_with_rolling_origins(here, series, tmp_path):
     rolling = tmp_path / "rolling.evk"
     fitted = here("fit", series, "--target", "y", "--task", "forecast", "-p", "n_networks=2", "-o", rolling)
     assert fitted.returncode == 0, fitted.stderr
     done = here("export", rolling, "-o", tmp_path / "model.c")
-    assert_one_line(done, 1, "validation='rolling'", "can be exported")
+    assert done.returncode == 0, done.stderr
+    assert "evoke_resume(&state);" in (tmp_path / "model.c").read_text()
+
+
+def test_refusals_leave_nothing(here, model, tmp_path):
     assert_one_line(here("export", model, "-o", tmp_path / "model.c", "--name", "Walk"), 1, "name must begin with")
     assert_one_line(here("export", tmp_path / "data.csv", "-o", tmp_path / "model.c"), 1, "data.csv")
     assert not (tmp_path / "model.c").exists()

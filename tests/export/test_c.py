@@ -234,7 +234,7 @@ def test_what_is_no_number_gives_no_number(tmp_path):
 
 
 @pytest.mark.skipif(shutil.which(ARM[0]) is None, reason="needs arm-none-eabi-gcc")
-@pytest.mark.parametrize("kind", ["classes of steps", "whole sequences", "series"])
+@pytest.mark.parametrize("kind", ["classes of steps", "whole sequences", "series", "rolling origins"])
 def test_it_needs_nothing_on_a_cortex_m(kind, tmp_path):
     model, _ = KINDS[kind](np.random.default_rng(3))
     to_c(model, tmp_path / "model.c", dtype="float32")

@@ -34,8 +34,6 @@ def write_onnx(model, path):
          "'thirds', which are not known before the end"),
         (EvokeClassifier(**SMALL, n_points=4, n_networks=2).fit(SEQUENCES, [0, 1] * 4), ValueError,
          "n_points=4: points"),
-        (EvokeForecaster(n_networks=2, random_state=0).fit(tasks.superimposed_sines(2, 60)), ValueError,
-         "validation='rolling'"),
     ],
 )  # fmt: skip
 def test_models_that_no_form_holds(write, model, error, words, tmp_path):

@@ -9,24 +9,18 @@ from typing import Any
 from evoke._validation.arrays import FloatArray
 from evoke._validation.errors import refusal
 from evoke._validation.parameters import check_choice
-from evoke._version import __version__
 from evoke.export.c_parts import EXP, HEAD, LOGISTIC_AND_TANH, POOL, PROBABILITIES, ROOT, SELF_TEST, STEP
 from evoke.export.c_readout import decide, read, scale
-from evoke.export.c_text import SUFFIX, check_labels, in_comment, label, number, table
+from evoke.export.c_rolling import rolling_source
+from evoke.export.c_text import MOST_NAMED, PRECISIONS, Terms, check_labels, in_comment, label, number, table
 from evoke.export.examples import examples_of
-from evoke.export.plan import Plan, check_range, plan_of
+from evoke.export.plan import Plan, check_range, fitted_of, plan_of
+from evoke.export.rolling_plan import check_rolling_range, rolling_plan_of
+from evoke.export.rolling_run import rolling_examples
+from evoke.forecasting.model import RollingModel
 from evoke.persistence.atomic import replacing
 
 __all__ = ["PRECISIONS", "c_source", "to_c"]
-
-# The types of C of cells and of the readout.
-PRECISIONS = {"float64": ("double", "double"), "float32": ("float", "float"), "mixed": ("float", "double")}
-
-# How far the exp of a type reaches.
-_FAR = {"double": "708.0", "float": "87.0f"}
-
-# Columns that a comment names, at most.
-_MOST_NAMED = 20
 
 _NAME = re.compile(r"[a-z][a-z0-9_]{0,30}")
 _KEPT = {"last": (), "mean": ("mean",), "std": ("mean", "squares"), "max": ("max",), "min": ("min",),
@@ -99,6 +93,11 @@ def c_source(model: Any, *, dtype: str = "float64", name: str = "evoke", X: Any 
     check_choice("dtype", dtype, tuple(PRECISIONS))
     if not isinstance(name, str) or not _NAME.fullmatch(name):
         raise refusal("name", "begin with a small letter and have at most 31 of a to z, 0 to 9 and _", name)
+    fitted = fitted_of(model)
+    if isinstance(fitted, RollingModel):
+        rolling = rolling_plan_of(fitted, type(model).__name__)
+        check_rolling_range(rolling, dtype)
+        return rolling_source(rolling, Terms(name, *PRECISIONS[dtype]), *rolling_examples(model, rolling, X, dtype))
     plan = plan_of(model, "a C file")
     check_range(plan, dtype)
     check_labels(plan.labels)
@@ -108,8 +107,9 @@ def c_source(model: Any, *, dtype: str = "float64", name: str = "evoke", X: Any 
 
 class _Writer:
     def __init__(self, plan: Plan, dtype: str, name: str):
-        self._plan, self._name = plan, name
+        self._plan = plan
         self._real, self._value = PRECISIONS[dtype]
+        self._terms = Terms(name, self._real, self._value)
         self._kept = [part for part in POOL if any(part in _KEPT[statistic] for statistic in plan.pool)]
         self._counts = bool(plan.lags or plan.pool)
 
@@ -128,19 +128,7 @@ class _Writer:
         return self._fill("".join(pieces))
 
     def _fill(self, text: str, **values: str) -> str:
-        """Text with values between signs @, and numbers in the precision of the file."""
-        values |= {
-            "n": self._name, "N": self._name.upper(), "REAL": self._real, "VALUE": self._value,
-            "PRECISION": self._real if self._real == self._value else f"{self._real} and the readout in {self._value}",
-            "EXP": "@n@_" if self._real == self._value else "@n@_value_",
-            "FAR": _FAR[self._real], "VALUE_FAR": _FAR[self._value], "VERSION": __version__,
-        }  # fmt: skip
-        for _ in range(2):  # one of the values has one in it
-            text = re.sub(r"@([A-Za-z_]+)@", lambda found: values.get(found[1], found[0]), text)
-        return re.sub(r"@(\d+)(v?)@", lambda found: f"{found[1]}.0{SUFFIX[self._type(found[2] == 'v')]}", text)
-
-    def _type(self, of_readout: bool) -> str:
-        return self._value if of_readout else self._real
+        return self._terms.fill(text, **values)
 
     def _exp_of_readout(self) -> str:
         """One of its own, where the readout has a Gaussian kernel and another precision than the cells."""
@@ -175,7 +163,7 @@ class _Writer:
 
     def _use(self) -> str:
         plan, lines = self._plan, []
-        if plan.names and len(plan.names) <= _MOST_NAMED:
+        if plan.names and len(plan.names) <= MOST_NAMED:
             lines.append(f"x: {', '.join(map(in_comment, plan.names))}{', ...' * (plan.last is not None)}.")
         if self._has_labels:
             lines.append("@n@_labels[@n@_label(values)] is the class.")
@@ -232,7 +220,7 @@ void @n@_resume(@n@_state *state, @n@_real *last);
         return "\n" + text + self._array("intercept[@N@_N_OUTPUTS]", machine.intercept, "value")
 
     def _array(self, declared: str, values: FloatArray, kind: str = "real") -> str:
-        return f"static const @n@_{kind} {declared} = {table(values, self._type(kind == 'value'))};\n"
+        return self._terms.array(declared, values, of_readout=kind == "value")
 
     def _table(self, values: FloatArray) -> str:
         return table(values, self._real)

@@ -12,7 +12,10 @@ from evoke._validation.parameters import check_choice, check_flag
 from evoke._version import __version__
 from evoke.export.onnx_graph import Graph, onnx_package
 from evoke.export.onnx_parts import activations, decisions, network_inputs, pooled_features, step_of_series
-from evoke.export.plan import Plan, check_range, plan_of
+from evoke.export.onnx_rolling import rolling_graph
+from evoke.export.plan import Plan, check_range, fitted_of, plan_of
+from evoke.export.rolling_plan import RollingPlan, check_rolling_range, rolling_plan_of
+from evoke.forecasting.model import RollingModel
 from evoke.persistence.atomic import replacing
 
 __all__ = ["to_onnx"]
@@ -58,13 +61,23 @@ def to_onnx(model: Any, path: Any, *, dtype: str = "float64", stateful: bool = F
     """
     check_choice("dtype", dtype, ("float64", "float32", "mixed"))
     check_flag("stateful", stateful)
-    plan = plan_of(model, "an ONNX file")
-    check_range(plan, dtype)
+    fitted = fitted_of(model)
+    plan: Plan | RollingPlan
+    if isinstance(fitted, RollingModel):
+        plan = rolling_plan_of(fitted, type(model).__name__)
+        check_rolling_range(plan, dtype)
+    else:
+        plan = plan_of(model, "an ONNX file")
+        check_range(plan, dtype)
     onnx_package()
     graph = Graph(np.dtype(np.float64 if dtype == "float64" else np.float32), "evoke")
     readout = np.dtype(np.float32 if dtype == "float32" else np.float64)
-    properties = {} if plan.feedback_scale is None else _series(graph, plan, readout)
-    if plan.feedback_scale is None:
+    properties: dict[str, str] = {}
+    if isinstance(plan, RollingPlan):
+        properties = rolling_graph(graph, plan, readout)
+    elif plan.feedback_scale is not None:
+        properties = _series(graph, plan, readout)
+    else:
         _sequences(graph, plan, readout, stateful)
     made = graph.model(__version__, plan.in_words(), properties).SerializeToString()
     with replacing(os.fspath(path)) as file:

@@ -14,6 +14,9 @@ __all__ = ["IR_VERSION", "OPSET", "Graph", "onnx_package"]
 # what is old is read by more programs.
 OPSET, IR_VERSION = 13, 7
 
+# Numbers from which on equal constants are written once.
+_LARGE = 1000
+
 
 def onnx_package() -> Any:
     """The package onnx.
@@ -47,6 +50,7 @@ class Graph:
         self._constants: list[Any] = []
         self._inputs: list[Any] = []
         self._outputs: list[Any] = []
+        self._large: dict[Any, str] = {}
         self._n = 0
 
     def _new(self, kind: str) -> str:
@@ -58,8 +62,13 @@ class Graph:
         array = np.asarray(values)
         if array.dtype.kind == "f":
             array = array.astype(self.real)
-        name = self._new("constant")
         array = np.ascontiguousarray(array).reshape(array.shape)  # which makes rows of numbers
+        key = (array.dtype.str, array.shape, array.tobytes()) if array.size >= _LARGE else None
+        if key in self._large:
+            return self._large[key]
+        name = self._new("constant")
+        if key is not None:
+            self._large[key] = name
         self._constants.append(self._onnx.numpy_helper.from_array(array, name))
         return name
 

@@ -8,7 +8,9 @@ from evoke._validation.arrays import FloatArray
 from evoke.export.onnx_graph import Graph
 from evoke.export.plan import Machine, Plan
 
-__all__ = ["activations", "decisions", "network_inputs", "pooled_features", "step_of_series"]
+__all__ = [
+    "activations", "decisions", "gaussian", "network_inputs", "next_cells", "pooled_features", "step_of_series",
+]  # fmt: skip
 
 # Numbers of support vectors up to which all differences to them are made; above it squared distances come from
 # products, which is less exact and takes less memory.
@@ -65,7 +67,7 @@ def activations(graph: Graph, plan: Plan, inputs: str, counted: str, lengths: st
     body = Graph(graph.real, "cells")
     s, phi = (body.input(name, [n, None, H]) for name in ("cells_s", "cells_phi"))
     net, here = body.input("cells_net", [n, None, 4 * H]), body.input("cells_here", [None, 1], np.bool_)
-    s_now, phi_now = _step(body, plan, net, s, phi, from_cells)
+    s_now, phi_now = next_cells(body, plan.cell, net, s, phi, from_cells)
     phi_now = body.add("Where", here, phi_now, phi)
     body.output(body.add("Where", here, s_now, s), "cells_s_out", [n, None, H])
     body.output(phi_now, "cells_phi_out", [n, None, H])
@@ -76,19 +78,19 @@ def activations(graph: Graph, plan: Plan, inputs: str, counted: str, lengths: st
     return found[2]
 
 
-def _step(graph: Graph, plan: Plan, net: str, s: str, phi: str, from_cells: FloatArray) -> tuple[str, str]:
+def next_cells(graph: Graph, cell: str, net: str, s: str, phi: str, from_cells: FloatArray) -> tuple[str, str]:
     """States and outputs (networks, batch, cells) after a step, from sums over its inputs and those before."""
-    n, H = plan.n_networks, plan.n_cells
+    n, H = from_cells.shape[:2]
     recurrent = graph.add("MatMul", phi, graph.constant(from_cells.reshape(n, H, 4 * H)))
     z, gates = graph.parts(graph.add("Add", net, recurrent), [H, 3 * H], 2)
     # runtimes make Sigmoid 0 from -18 or -37 on, but a statistic may count what is above it, and units make it larger
     one = graph.constant(1.0)
     gates = graph.add("Div", one, graph.add("Add", one, graph.add("Exp", graph.add("Neg", gates))))
     i, f, o = graph.parts(gates, [H] * 3, 2)
-    if plan.cell == "lstm":
+    if cell == "lstm":
         z = graph.add("Tanh", z)
     s = graph.add("Add", graph.add("Mul", i, z), graph.add("Mul", f, s))
-    if plan.cell == "lstm":
+    if cell == "lstm":
         return s, graph.add("Mul", o, graph.add("Tanh", s))
     return s, graph.add("Tanh", graph.add("Mul", o, s))
 
@@ -121,7 +123,7 @@ def step_of_series(graph: Graph, plan: Plan, given: str, state: str) -> tuple[st
     net = graph.add("MatMul", given, graph.constant(from_inputs[0].reshape(-1, 4 * H)))
     net = graph.add("Unsqueeze", graph.add("Add", net, graph.constant(bias.reshape(-1))), graph.whole([0]))
     s, phi = (by_network(graph, plan, part) for part in graph.parts(state, [H, H], 1))
-    s, phi = (by_sequence(graph, plan, now) for now in _step(graph, plan, net, s, phi, from_cells))
+    s, phi = (by_sequence(graph, plan, now) for now in next_cells(graph, plan.cell, net, s, phi, from_cells))
     return phi, graph.add("Concat", s, phi, axis=1)
 
 
@@ -225,7 +227,7 @@ def decisions(graph: Graph, plan: Plan, read: str) -> str:
             limit = float(plan.read.limit)
             read = graph.add("Clip", read, graph.constant(-limit), graph.constant(limit))
     if machine.kernel == "rbf":
-        read = _gaussian(graph, machine, read)
+        read = gaussian(graph, machine, read)
     elif machine.kernel == "poly":
         products = graph.add("MatMul", read, graph.constant(machine.vectors.T))
         base = graph.add("Mul", products, graph.constant(machine.gamma))
@@ -235,7 +237,7 @@ def decisions(graph: Graph, plan: Plan, read: str) -> str:
     return graph.add("Add", sums, graph.constant(machine.intercept))
 
 
-def _gaussian(graph: Graph, machine: Machine, read: str) -> str:
+def gaussian(graph: Graph, machine: Machine, read: str) -> str:
     """Values (..., n_support) of the Gaussian kernel."""
     vectors = machine.vectors
     if vectors.size <= _MOST_DIFFERENCES:

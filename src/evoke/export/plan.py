@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,7 +18,7 @@ from evoke.estimators.fitted import ClassifierModel, RegressorModel, SequenceMod
 from evoke.estimators.series_model import SeriesModel
 from evoke.readouts import FittedReadout
 
-__all__ = ["Machine", "Plan", "Scale", "check_range", "plan_of"]
+__all__ = ["Machine", "Plan", "Scale", "check_numbers", "check_range", "fitted_of", "plan_of"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -177,6 +178,22 @@ class Plan:
         return f"{self.estimator}: {networks} of {cells}{each}, {self.machine.kernel} kernel{vectors}"
 
 
+def fitted_of(model: Any) -> Any:
+    """What an estimator has learned.
+
+    Raises
+    ------
+    NotFittedError
+        Nothing.
+    ParameterError
+        It is no estimator of evoke's.
+    """
+    if not isinstance(model, BaseEvoke):
+        raise refusal("model", "be a classifier, regressor or forecaster of evoke", model)
+    check_is_fitted(model)
+    return model.fitted_
+
+
 def plan_of(model: Any, form: str) -> Plan:
     """What is to be written of a fitted estimator.
 
@@ -189,10 +206,7 @@ def plan_of(model: Any, form: str) -> Plan:
     ValueError
         It has a part that no form knows, or that this `form` does not.
     """
-    if not isinstance(model, BaseEvoke):
-        raise refusal("model", "be a classifier, regressor or forecaster of evoke", model)
-    check_is_fitted(model)
-    fitted, name = model.fitted_, type(model).__name__
+    fitted, name = fitted_of(model), type(model).__name__
     if isinstance(fitted, SeriesModel):
         plan = _of_series(fitted, name)
     elif isinstance(fitted, SequenceModel):
@@ -227,6 +241,17 @@ def check_range(plan: Plan, dtype: str) -> None:
     cells = [plan.genomes, plan.gate_bias, plan.feedback_scale, plan.end, plan.last, *_numbers(plan.inputs)]
     readout = [machine.coef, machine.vectors, machine.intercept, machine.gamma, machine.coef0, plan.slope,
                *_numbers(plan.read)]  # fmt: skip
+    check_numbers(cells, readout, dtype)
+
+
+def check_numbers(cells: Iterable[Any], readout: Iterable[Any], dtype: str) -> None:
+    """That numbers of cells, and those of all else, are finite in the precision that they have in a form.
+
+    Raises
+    ------
+    ValueError
+        One is not.
+    """
     for parts, single in (cells, dtype != "float64"), (readout, dtype == "float32"):
         limit = float(np.finfo(np.float32 if single else np.float64).max)
         for part in parts:

@@ -15,7 +15,11 @@ from evoke._validation.arrays import FloatArray, to_array, to_float
 from evoke._validation.errors import refusal
 from evoke._version import __version__
 from evoke.export.examples import examples_of
-from evoke.export.plan import Plan, Scale, check_range, plan_of
+from evoke.export.plan import Plan, Scale, check_range, fitted_of, plan_of
+from evoke.export.rolling_plan import RollingPlan, check_rolling_range, rolling_plan_of
+from evoke.export.rolling_run import rolling_examples
+from evoke.export.rolling_web import rolling_numbers
+from evoke.forecasting.model import RollingModel
 from evoke.persistence.atomic import replacing
 
 __all__ = ["html_page", "to_html"]
@@ -89,8 +93,14 @@ def html_page(model: Any, *, X: Any = None, symbols: Any = None, title: Any = No
     ValueError
         As by `to_html`.
     """
-    plan = plan_of(model, "a web page")
-    check_range(plan, "float64")
+    fitted = fitted_of(model)
+    plan: Plan | RollingPlan
+    if isinstance(fitted, RollingModel):
+        plan = rolling_plan_of(fitted, type(model).__name__)
+        check_rolling_range(plan, "float64")
+    else:
+        plan = plan_of(model, "a web page")
+        check_range(plan, "float64")
     if title is not None and (not isinstance(title, str) or not title.strip()):
         raise refusal("title", "be a text", title)
     if symbols is not None and (
@@ -98,19 +108,25 @@ def html_page(model: Any, *, X: Any = None, symbols: Any = None, title: Any = No
         or not symbols.isprintable() or any(symbol.isspace() for symbol in symbols)
     ):  # fmt: skip
         raise refusal("symbols", f"be one text of {plan.n_features} different characters without spaces", symbols)
-    given, expected, allowed = examples_of(model, plan, None, "float64")
+    if isinstance(plan, RollingPlan):
+        given, expected, allowed = rolling_examples(model, plan, None, "float64")
+        numbers, outputs, fitness = rolling_numbers(plan), [f"value {o + 1}" for o in range(plan.n_outputs)], []
+    else:
+        given, expected, allowed = examples_of(model, plan, None, "float64")
+        numbers, outputs = _numbers(plan), _outputs(plan)
+        fitness = [float(record["best_fitness"]) for record in model.history_]
     page = {
-        "plan": _numbers(plan), "words": plan.in_words() + ".", "facts": _facts(model, plan), "given": given.tolist(),
+        "plan": numbers, "words": plan.in_words() + ".", "facts": _facts(model, plan), "given": given.tolist(),
         "expected": expected.tolist(), "allowed": allowed, "names": _names(plan), "symbols": symbols and list(symbols),
-        "outputs": _outputs(plan), "fitness": [float(record["best_fitness"]) for record in model.history_],
+        "outputs": outputs, "fitness": [value if np.isfinite(value) else None for value in fitness],
         "example": _example(plan, X, given, symbols),
     }  # fmt: skip
-    page["fitness"] = [value if np.isfinite(value) else None for value in page["fitness"]]
     # so that no text within ends the element
     text = json.dumps(page, allow_nan=False).replace("<", "\\u003c")
     values = {
         "TITLE": html.escape(title or plan.estimator), "WRITTEN": f"Written by evoke {__version__}", "PAGE": text,
-        "MODEL": _part("page_model.js"), "VIEW": _part("page_view.js"),
+        "MODEL": _part("page_rolling.js" if isinstance(plan, RollingPlan) else "page_model.js"),
+        "VIEW": _part("page_view.js"),
     }  # fmt: skip
     return re.sub("@([A-Z]+)@", lambda found: values[found[1]], _part("page.html"))
 
@@ -145,7 +161,7 @@ def _scale(scale: Scale | None) -> dict[str, Any] | None:
     return {"mean": scale.mean.tolist(), "inverse": scale.inverse.tolist(), "limit": limit}
 
 
-def _names(plan: Plan) -> list[str]:
+def _names(plan: Plan | RollingPlan) -> list[str]:
     return plan.names or [f"x{k + 1}" for k in range(plan.n_features)]
 
 
@@ -158,18 +174,20 @@ def _outputs(plan: Plan) -> list[str]:
     return [f"value {o + 1}" for o in range(plan.n_outputs)]
 
 
-def _facts(model: Any, plan: Plan) -> list[tuple[str, str]]:
+def _facts(model: Any, plan: Plan | RollingPlan) -> list[tuple[str, str]]:
     """What a person may want to know of it, in words."""
     facts = [("model", " ".join(repr(model).split()))]
     if plan.names:
         facts.append(("features", ", ".join(plan.names)))
+    if isinstance(plan, RollingPlan):
+        return facts
     if plan.labels is not None and not plan.multilabel:
         facts.append(("classes", ", ".join(str(label) for label in plan.labels.tolist())))
     facts.append(("evolution", f"{len(model.history_)} generations, {model.n_evaluations_} networks"))
     return [*facts, ("fitness", f"{model.best_fitness_:.6g}")]
 
 
-def _example(plan: Plan, X: Any, given: Any, symbols: str | None) -> list[list[float]]:
+def _example(plan: Plan | RollingPlan, X: Any, given: Any, symbols: str | None) -> list[list[float]]:
     """Steps (n, n_features) with which the page begins."""
     if X is None:
         if symbols is not None:

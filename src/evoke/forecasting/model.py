@@ -173,11 +173,11 @@ class RollingModel(ReadsSeries):
         starts = [candidate.transformation.start + self.reader.n_before for candidate in self.candidates]
         return max(self.season, *starts, 1)
 
-    def _reader_of(self, candidate: NetworkCandidate) -> Reader:
+    def reader_of(self, candidate: NetworkCandidate) -> Reader:
         """The networks that a candidate reads."""
         return self.reader.first(candidate.readouts.n_readouts)
 
-    def _candidates_for(self, y: FloatArray) -> Iterator[NetworkCandidate | None]:
+    def candidates_for(self, y: FloatArray) -> Iterator[NetworkCandidate | None]:
         """The candidates, in the units of y where several series were learned; None: y is too short."""
         for candidate in self.candidates:
             if len(y) <= candidate.transformation.start or (candidate.transformation.log and not (y > 0.0).all()):
@@ -186,11 +186,12 @@ class RollingModel(ReadsSeries):
                 yield candidate.own_units(y) if self.n_series > 1 else candidate
 
     def continued(
-        self, known: FloatArray | None, external: FloatArray, n_steps: int, level: float | None
+        self, known: FloatArray | None, external: FloatArray, n_steps: int, level: float | None, *, warns: bool = True
     ) -> tuple[FloatArray, FloatArray]:
         """What follows a series (T, n_outputs), by default that of `fit`, and half the widths of intervals around it.
 
-        External inputs are those of the steps that are continued, after those of `known`.
+        External inputs are those of the steps that are continued, after those of `known`. By default it warns of a
+        forecast that leaves the range of the data.
         """
         ahead = self.preparation.apply(_external(external)).rows
         if known is None:
@@ -202,14 +203,14 @@ class RollingModel(ReadsSeries):
         paths = [
             np.full((candidate.readouts.n_capacities, n_steps, self.n_outputs), np.nan)
             if here is None
-            else here.paths(self._reader_of(here), y, inputs, n_steps)
-            for candidate, here in zip(self.candidates, self._candidates_for(y), strict=True)
+            else here.paths(self.reader_of(here), y, inputs, n_steps)
+            for candidate, here in zip(self.candidates, self.candidates_for(y), strict=True)
         ]
         naive = naive_paths(y, [len(y)], self.season, n_steps, seasonal=self.season > 1)
         reach = Reach.of([y, self.end[0]] if self.n_series == 1 else [y], self.season, n_steps)
         values, held = self.combination.combine([*paths, *(path[:, 0] for path in naive)], reach)
         far = reach.leaves(values)
-        if far.any():
+        if warns and far.any():
             step = int(np.argmax(far.any(axis=1)))
             warn(f"the forecast leaves the range of the data by more than that range, from step {step} on")
         widths = np.zeros_like(values)
@@ -232,8 +233,8 @@ class RollingModel(ReadsSeries):
         said = [
             np.full_like(y, np.nan)
             if candidate is None
-            else candidate.one_step(self._reader_of(candidate), y, inputs, best[k][0])
-            for k, candidate in enumerate(self._candidates_for(y))
+            else candidate.one_step(self.reader_of(candidate), y, inputs, best[k][0])
+            for k, candidate in enumerate(self.candidates_for(y))
         ]
         start = (y if self.n_series > 1 else self.end[0]).mean(axis=0)  # nothing is known before the first step
         before = np.concatenate([start[None], y[:-1]])
@@ -256,7 +257,7 @@ class RollingModel(ReadsSeries):
         rows, offsets = np.ldexp(series.sequences.rows, -self.exponent), series.sequences.offsets
         found = []
         for i, (a, b) in enumerate(pairwise(offsets.tolist())):
-            candidate = list(self._candidates_for(rows[a:b]))[k]
+            candidate = list(self.candidates_for(rows[a:b]))[k]
             if candidate is None:
                 raise ValueError(f"series {i} of y is too short, or not positive, for the transformation of the model")
             for _, features in candidate.follow(self.reader, rows[a:b], inputs[a:b]).blocks():

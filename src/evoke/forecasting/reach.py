@@ -9,13 +9,13 @@ from numpy.typing import NDArray
 
 from evoke._validation.arrays import FloatArray
 
-__all__ = ["Reach", "growth_rate"]
+__all__ = ["LEAVES", "MOST_GROWTH", "Reach", "growth_rate"]
 
-_LEAVES = 2.0  # ranges of the data beyond its ends
+LEAVES = 2.0  # ranges of the data beyond its ends
 _ROUNDING = 1e-9  # of values, by which a constant series may be left
 _PIECES = 4  # of a series, each of which must change more than the one before
 _LEAST = 8  # changes in each of them
-_MOST = 200.0  # logarithm of a factor
+MOST_GROWTH = 200.0  # logarithm of a factor
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,7 +45,7 @@ class Reach:
         rise = np.max([s * rate for s, rate in zip(steps, rates, strict=True)], axis=0)
         return cls(
             np.min([y.min(axis=0) for y in series], axis=0), np.max([y.max(axis=0) for y in series], axis=0),
-            np.exp(np.minimum(rise, _MOST)),
+            np.exp(np.minimum(rise, MOST_GROWTH)),
         )  # fmt: skip
 
     @classmethod
@@ -55,7 +55,7 @@ class Reach:
 
     @property
     def _reach(self) -> FloatArray:
-        return _LEAVES * (self.high - self.low) * self.growth
+        return LEAVES * (self.high - self.low) * self.growth
 
     @property
     def _rounding(self) -> FloatArray:

@@ -66,10 +66,17 @@ class RidgeReadouts:
         """Those of all rows, which there are already."""
         return self.before(slice(-1, None))
 
+    def weights(self) -> tuple[FloatArray, FloatArray]:
+        """Coefficients (n_readouts, n_origins, n_capacities, n_features, n_outputs) of features as they are, and
+        intercepts.
+        """
+        coef = self.coef * self.inverse[:, None, None, :, None]
+        return coef, self.intercept - np.einsum("mrcpq,mp->mrcq", self.coef, self.centre * self.inverse)
+
     def speaker(self) -> Callable[[FloatArray], FloatArray]:
         """What says the values for features (n_readouts, n_origins, n_capacities, n_features)."""
-        coef = np.ascontiguousarray(np.moveaxis(self.coef * self.inverse[:, None, None, :, None], -1, 0))
-        intercept = self.intercept - np.einsum("mrcpq,mp->mrcq", self.coef, self.centre * self.inverse)
+        weights, intercept = self.weights()
+        coef = np.ascontiguousarray(np.moveaxis(weights, -1, 0))
 
         def say(features: FloatArray) -> FloatArray:
             said = [np.einsum("mrcp,mrcp->mrc", features, c) + intercept[..., q] for q, c in enumerate(coef)]
