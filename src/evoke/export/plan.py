@@ -212,10 +212,7 @@ def plan_of(model: Any, form: str) -> Plan:
     elif isinstance(fitted, SequenceModel):
         plan = _of_sequences(fitted, name)
     else:
-        raise ValueError(
-            f"this {name} was fitted with validation='rolling': its forecasts are means of many free runs of several "
-            f"transformations of the series, which {form} cannot hold; one with validation='half' can be exported"
-        )
+        raise TypeError(f"a {type(fitted).__name__} has a plan of another kind")
     if "thirds" in plan.pool:
         raise ValueError(
             f"pool={shown(plan.pool)} has 'thirds', which are not known before the end of a sequence; "
