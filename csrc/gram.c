@@ -113,34 +113,69 @@ void EVK_FN(gram_diagonal)(evk_gram *gram)
         gram->diagonal[j] = 0.0;
 }
 
-/* decisions[n][n_outputs] for the rows of x; work holds (d + n_outputs) packs. Lanes are points, so a point's value
- * does not depend on its neighbours. */
+/* Decisions on n points of so many packs. The compiler knows the number of packs and the kind of kernel. */
+EVK_INLINE void decide_packs(int kind, size_t n_packs, const evk_machine_rows *machine, const double *x, size_t n,
+                             double *work, double *decisions)
+{
+    const size_t d = machine->sv.d, n_outputs = machine->n_outputs, ld = n_packs * EVK_LANES;
+    const double *sv = machine->sv.x, *coef = machine->coef;
+    double *columns = work, *sums = work + d * ld, values[EVK_DECIDED * EVK_LANES];
+    const evk_columns points = {columns, ld, d, ld};
+    for (size_t h = 0; h < d; h++)
+        for (size_t k = 0; k < ld; k++)
+            columns[h * ld + k] = k < n ? x[k * d + h] : 0.0;
+    for (size_t o = 0; o < n_outputs; o++)
+        for (size_t k = 0; k < ld; k += EVK_LANES)
+            pk_store(sums + o * ld + k, pk_set1(machine->bias[o]));
+    for (size_t j = 0; j < machine->sv.n; j++, coef += n_outputs) {
+        if (sv == NULL)
+            for (size_t k = 0; k < ld; k += EVK_LANES) /* the sum of products with a unit vector is never -0 */
+                pk_store(values + k, pk_add(pk_load(columns + j * ld + k), pk_set1(0.0)));
+        else
+            pairwise(kind, machine->kernel, n_packs, &points, 0, sv + j * d, 1, values);
+        for (size_t o = 0; o < n_outputs; o++)
+            for (size_t k = 0; k < n_packs; k++) {
+                double *sum = sums + o * ld + k * EVK_LANES;
+                pk_store(sum, pk_fma(pk_load(values + k * EVK_LANES), pk_set1(coef[o]), pk_load(sum)));
+            }
+    }
+    for (size_t k = 0; k < n; k++)
+        for (size_t o = 0; o < n_outputs; o++)
+            decisions[k * n_outputs + o] = sums[o * ld + k];
+}
+
+EVK_INLINE void decide_all(int kind, const evk_machine_rows *machine, const evk_rows *x, double *work,
+                           double *decisions)
+{
+    const size_t many = EVK_DECIDED * EVK_LANES;
+    for (size_t i = 0, m; i < x->n; i += m) {
+        const size_t left = x->n - i;
+        m = left > many - EVK_LANES ? many : EVK_LANES;
+        if (m == many)
+            decide_packs(kind, EVK_DECIDED, machine, x->x + i * x->d, left < m ? left : m, work,
+                         decisions + i * machine->n_outputs);
+        else
+            decide_packs(kind, 1, machine, x->x + i * x->d, left < m ? left : m, work,
+                         decisions + i * machine->n_outputs);
+    }
+}
+
+/* decisions[n][n_outputs] for the rows of x; work holds (d + n_outputs) * EVK_DECIDED packs. Lanes are points, so a
+ * point's value does not depend on its neighbours. */
 void EVK_FN(decide)(const evk_machine_rows *machine, const evk_rows *x, double *work, double *decisions)
 {
-    const evk_kernel *kernel = machine->kernel;
-    const size_t n = x->n, d = x->d, n_outputs = machine->n_outputs;
-    const double *sv = machine->sv.x, *coef = machine->coef;
-    double *columns = work, *sums = work + d * EVK_LANES;
-    const evk_columns points = {columns, EVK_LANES, d, EVK_LANES};
-    for (size_t i = 0; i < n; i += EVK_LANES) {
-        const size_t m = n - i < EVK_LANES ? n - i : EVK_LANES;
-        for (size_t h = 0; h < d; h++)
-            for (size_t k = 0; k < EVK_LANES; k++)
-                columns[h * EVK_LANES + k] = k < m ? x->x[(i + k) * d + h] : 0.0;
-        for (size_t o = 0; o < n_outputs; o++)
-            pk_store(sums + o * EVK_LANES, pk_set1(machine->bias[o]));
-        for (size_t j = 0; j < machine->sv.n; j++) {
-            double values[EVK_LANES];
-            pairwise(kernel->kind, kernel, 1, &points, 0, sv + j * d, 1, values);
-            const pk value = pk_load(values);
-            for (size_t o = 0; o < n_outputs; o++) {
-                double *sum = sums + o * EVK_LANES;
-                pk_store(sum, pk_fma(value, pk_set1(coef[j * n_outputs + o]), pk_load(sum)));
-            }
-        }
-        for (size_t k = 0; k < m; k++)
-            for (size_t o = 0; o < n_outputs; o++)
-                decisions[(i + k) * n_outputs + o] = sums[o * EVK_LANES + k];
+    switch (machine->kernel->kind) {
+    case EVK_RBF:
+        decide_all(EVK_RBF, machine, x, work, decisions);
+        return;
+    case EVK_POLY:
+        decide_all(EVK_POLY, machine, x, work, decisions);
+        return;
+    case EVK_DISTANCE:
+        decide_all(EVK_DISTANCE, machine, x, work, decisions);
+        return;
+    default:
+        decide_all(EVK_LINEAR, machine, x, work, decisions);
     }
 }
 

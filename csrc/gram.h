@@ -37,13 +37,17 @@ typedef struct evk_machine {
 } evk_machine;
 
 /* The same by rows, as the caller's arrays hold it: coef[j * n_outputs + o]. To turn the support vectors into columns
- * would take longer than to decide on a single point. */
+ * would take longer than to decide on a single point. With sv.x = NULL they are the unit vectors, and the kernel is
+ * linear. */
 typedef struct evk_machine_rows {
     const evk_kernel *kernel;
     evk_rows sv;
     const double *coef, *bias;
     size_t n_outputs;
 } evk_machine_rows;
+
+/* Packs of points that `decide` has at a time: their columns still lie in or near the first cache. */
+enum { EVK_DECIDED = 4 };
 
 /* A Gram matrix whose rows are filled once at the start or on demand.
  * Memory for n_slots rows of ld doubles; with fewer slots than rows the least recently used row gives way. */

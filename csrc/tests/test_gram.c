@@ -103,7 +103,7 @@ static void check_decisions(const evk_kernel *kernel, const double *x, size_t n,
     enum { N_SV = 5, N_OUTPUTS = 3 };
     double *sv = new_doubles(N_SV * d), coef[N_SV * N_OUTPUTS], bias[N_OUTPUTS] = {0.5, -1.0, 0.0};
     double *decisions = new_doubles(n * N_OUTPUTS), *expected = new_doubles(n * N_OUTPUTS);
-    double *work = new_doubles((d + N_OUTPUTS) * EVK_LANES_DOUBLE), alone[N_OUTPUTS];
+    double *work = new_doubles((d + N_OUTPUTS) * EVK_DECIDED * EVK_LANES_DOUBLE), alone[N_OUTPUTS];
     const evk_columns points = columns_of(x, n, d);
     uint64_t seed = 13;
     for (size_t k = 0; k < N_SV * d; k++)
@@ -148,6 +148,19 @@ static void check_decisions(const evk_kernel *kernel, const double *x, size_t n,
         functions->decide(&constant, &rows, work, decisions);
         for (size_t i = 0; i < n; i++) /* no support vectors: the bias alone */
             CHECK_SAME_BITS(decisions + i * N_OUTPUTS, bias, N_OUTPUTS);
+        if (kernel->kind != EVK_LINEAR || d > N_SV)
+            continue;
+        double *units = new_doubles(d * d);
+        for (size_t j = 0; j < d; j++)
+            for (size_t h = 0; h < d; h++)
+                units[j * d + h] = j == h ? 1.0 : 0.0;
+        const evk_machine_rows at_units = {kernel, {units, d, d}, coef, bias, N_OUTPUTS};
+        const evk_machine_rows without = {kernel, {NULL, d, d}, coef, bias, N_OUTPUTS};
+        functions->decide(&at_units, &rows, work, expected);
+        functions->decide(&without, &rows, work, decisions);
+        CHECK_SAME_BITS(decisions, expected, n * N_OUTPUTS);
+        functions->decide(&machine, &rows, work, expected);
+        free(units);
     }
     free(sv);
     free(decisions);
@@ -216,7 +229,8 @@ static void check_interval(void)
 
 int main(void)
 {
-    static const size_t shapes[][2] = {{1, 1}, {7, 2}, {8, 3}, {9, 1}, {21, 5}}; /* points, features */
+    /* points, features */
+    static const size_t shapes[][2] = {{1, 1}, {7, 2}, {8, 3}, {9, 1}, {21, 5}, {30, 4}, {41, 3}};
     for (size_t s = 0; s < sizeof shapes / sizeof *shapes; s++) {
         const size_t n = shapes[s][0], d = shapes[s][1];
         double *x = new_doubles(n * d);

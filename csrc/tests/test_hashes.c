@@ -201,7 +201,7 @@ static void check_kernels(const evk_functions *f)
     double *z = random_doubles(9, D, -1.0, 1.0), *decided = new_doubles(N_OUTPUTS * LD);
     double *coef = random_doubles(10, (size_t)N_OUTPUTS * LD, -3.0, 3.0),
            *rows = random_doubles(11, (size_t)N * D, -1.0, 1.0);
-    double *decide_work = new_doubles((D + N_OUTPUTS) * L), bias[N_OUTPUTS] = {0.5, -1.0};
+    double *decide_work = new_doubles((D + N_OUTPUTS) * EVK_DECIDED * L), bias[N_OUTPUTS] = {0.5, -1.0};
     const evk_columns points = {columns, N, D, LD};
     for (size_t o = 0; o < N_OUTPUTS; o++)
         for (size_t j = N; j < LD; j++)

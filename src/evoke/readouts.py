@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any, Protocol
 
 import numpy as np
@@ -12,6 +12,7 @@ from evoke._core import landmarks, loo
 from evoke._core import readout as core_readout
 from evoke._core.kernel import Kernel, decide
 from evoke._validation.arrays import FloatArray, check_shape
+from evoke._validation.computed import computed_once
 from evoke._validation.errors import refusal
 from evoke._validation.parameters import (
     check_choice,
@@ -112,14 +113,22 @@ class FittedReadout:
         if phi.dtype.kind not in "biuf" or phi.ndim != 2 or phi.shape[1] != n_cells:
             raise ValueError(f"phi must be numbers of shape (n_rows, {n_cells}), got {phi.dtype} of shape {phi.shape}")
         phi = np.ascontiguousarray(phi, dtype=np.float64)
-        return decide(phi, self.support_vectors, self.dual_coef, self.intercept, self.kernel)
+        return decide(phi, self._places, self.dual_coef, self.intercept, self.kernel)
+
+    @computed_once
+    def _places(self) -> FloatArray | None:
+        """The support vectors, None for the unit vectors: then the sum has a term for each cell, and no kernel."""
+        places = self.support_vectors
+        n, n_cells = places.shape
+        are_units = self.kernel.name == "linear" and n == n_cells and np.array_equal(places, np.eye(n))
+        return None if are_units else places
 
 
 def _state(readout: FittedReadout) -> dict[str, Any]:
     """What a model file holds: the kernel by its parameters."""
     kernel = readout.kernel
     parts = {"kernel": kernel.name, "gamma": kernel.gamma, "coef0": kernel.coef0, "degree": kernel.degree}
-    return vars(readout) | parts
+    return {field.name: getattr(readout, field.name) for field in fields(readout)} | parts
 
 
 def _from_state(state: dict[str, Any]) -> FittedReadout:

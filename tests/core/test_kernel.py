@@ -94,3 +94,20 @@ def test_decide_equals_the_oracle_row_by_row(n_outputs, n_sv, kernel):
     for i in range(21):
         np.testing.assert_array_equal(decide(x[i : i + 1], sv, coef, bias, Kernel(*parameters)), decisions[i : i + 1])
     assert decide(x[:0], sv, coef, bias, Kernel(*parameters)).shape == (0, n_outputs)
+
+
+@pytest.mark.parametrize("n_outputs", [1, 3])
+def test_none_stands_for_unit_vectors(n_outputs):
+    rng = np.random.default_rng(0)
+    for n, d in ((1, 1), (25, 4), (70, 9)):
+        x, coef, intercept = rng.normal(size=(n, d)), rng.normal(size=(d, n_outputs)), np.array([-0.0, 0.5, 1.0])
+        x[::2, 0] = -0.0
+        intercept = intercept[:n_outputs]
+        kernel = Kernel("linear")
+        found = decide(x, None, coef, intercept, kernel)
+        expected = decide(x, np.eye(d), coef, intercept, kernel)
+        np.testing.assert_array_equal(found.view(np.int64), expected.view(np.int64))
+    with pytest.raises(ValueError, match="unit vectors are for the linear kernel"):
+        decide(x, None, coef, intercept, Kernel("rbf"))
+    with pytest.raises(ValueError, match="coef must have shape"):
+        decide(x, None, coef[1:], intercept, kernel)

@@ -37,6 +37,9 @@ cdef extern from "dispatch.h" nogil:
         double gamma, coef0
 
     cdef enum:
+        EVK_DECIDED
+
+    cdef enum:
         EVK_LINEAR
         EVK_RBF
         EVK_DISTANCE

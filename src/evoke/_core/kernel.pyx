@@ -5,6 +5,8 @@ from libc.string cimport memcpy
 import numpy as np
 
 from evoke._core.dispatch cimport (
+    EVK_DECIDED,
+    EVK_LINEAR,
     LANES,
     aligned,
     evk_columns,
@@ -105,13 +107,19 @@ cdef void to_columns(const double *x, size_t n, size_t d, size_t ld, double *col
             columns[h * ld + i] = 0.0
 
 
-def decide(const double[:, ::1] x not None, const double[:, ::1] support_vectors not None,
+def decide(const double[:, ::1] x not None, const double[:, ::1] support_vectors,
            const double[:, ::1] coef not None, const double[::1] intercept not None, Kernel kernel not None):
     """Equation 2: sum_i coef[i, o] K(x, support_vectors[i]) + intercept[o], of shape (n, n_outputs).
 
-    x (n, d), support_vectors (m, d), coef (m, n_outputs), intercept (n_outputs,)."""
-    cdef Py_ssize_t n = x.shape[0], d = x.shape[1], m = support_vectors.shape[0], n_outputs = intercept.shape[0]
-    if support_vectors.shape[1] != d:
+    x (n, d), support_vectors (m, d), coef (m, n_outputs), intercept (n_outputs,). None stands for the d unit vectors,
+    with the linear kernel: the bits are the same, but the sum is one over d."""
+    cdef Py_ssize_t n = x.shape[0], d = x.shape[1], n_outputs = intercept.shape[0]
+    cdef Py_ssize_t m = d if support_vectors is None else support_vectors.shape[0]
+    cdef Py_ssize_t read = 0 if support_vectors is None else d
+    if support_vectors is None:
+        if kernel.c.kind != EVK_LINEAR:
+            raise ValueError(f"unit vectors are for the linear kernel, got {kernel!r}")
+    elif support_vectors.shape[1] != d:
         raise ValueError(f"x has {d} columns, but support_vectors has {support_vectors.shape[1]}")
     if coef.shape[0] != m or coef.shape[1] != n_outputs:
         raise ValueError(f"coef must have shape {(m, n_outputs)}, got {(coef.shape[0], coef.shape[1])}")
@@ -119,19 +127,24 @@ def decide(const double[:, ::1] x not None, const double[:, ::1] support_vectors
     if n == 0 or n_outputs == 0:
         return result
     cdef double[:, ::1] out = result
-    cdef double[::1] work = np.empty((d + n_outputs) * LANES)
-    cdef Py_ssize_t step = max(1, WORK_BETWEEN_SIGNALS // (1 + m * (d + n_outputs + 8))) * LANES
+    cdef double[::1] work = np.empty((d + n_outputs) * EVK_DECIDED * LANES)
+    cdef Py_ssize_t at_once = EVK_DECIDED * LANES
+    cdef Py_ssize_t step = max(1, WORK_BETWEEN_SIGNALS // (1 + m * (read + n_outputs + 8)) // EVK_DECIDED) * at_once
     cdef Py_ssize_t first
     cdef double nothing = 0.0
     cdef evk_rows points
     cdef evk_machine_rows machine
     points.d = machine.sv.d = d
-    machine.sv.x, machine.sv.n = &support_vectors[0, 0] if m > 0 and d > 0 else &nothing, m
+    machine.sv.x, machine.sv.n = &nothing, m
+    if support_vectors is None:
+        machine.sv.x = NULL
+    elif m > 0 and d > 0:
+        machine.sv.x = &support_vectors[0, 0]
     machine.coef, machine.bias = &coef[0, 0] if m > 0 else &nothing, &intercept[0]
     machine.kernel, machine.n_outputs = &kernel.c, n_outputs
     for first in range(0, n, step):
         PyErr_CheckSignals()
-        points.x, points.n = &x[first, 0], min(step, n - first)
+        points.x, points.n = &x[first, 0] if d > 0 else &nothing, min(step, n - first)
         with nogil:
             functions.decide(&machine, &points, &work[0], &out[first, 0])
     return result

@@ -25,6 +25,9 @@ cdef Segments make_segments(const int64_t[:, ::1] table, Py_ssize_t n_rows) exce
 cdef int check_offsets(const int64_t[::1] offsets, Py_ssize_t n_rows, int64_t least) except -1
 cdef size_t weights_size(const evk_network *net, size_t lanes=*) noexcept nogil
 cdef void pack_cells(const evk_network *net, const real *genome, real *weights) noexcept nogil
+cdef void pack_networks(const evk_network *net, const real *genomes, size_t n_networks, real *weights) noexcept nogil
+cdef void get_lane(const real *values, size_t lane, size_t n_cells, real *out) noexcept nogil
+cdef void put_lane(const real *values, size_t n_cells, real *out, size_t lane) noexcept nogil
 cdef void step_networks(const evk_network *net, const real *x, const real *before, real *state,
                         real *phi) noexcept nogil
 cdef int check_signals() except -1 nogil

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from evoke.cli.meanwhile import ahead
 from evoke.cli.roles import Columns, find
 from evoke.cli.table_files import Format, read_pieces
 from evoke.cli.tables import Table
@@ -17,7 +18,7 @@ from evoke.sequences.starts import ComesBack, Starts
 
 __all__ = ["NeedsAllRows", "can_be_read_in_pieces", "predicted_pieces"]
 
-N_ROWS = 1 << 15  # of a piece
+N_ROWS = 1 << 16  # of a piece
 
 Array = np.ndarray[Any, Any]
 
@@ -49,7 +50,9 @@ def predicted_pieces(
     needed = [*columns.features, *([] if columns.sequence is None else [columns.sequence])]
     kinds: dict[str, str] = {}
     starts = Starts()
-    for table in read_pieces(data, form, N_ROWS, columns.features):
+    pieces = read_pieces(data, form, N_ROWS, columns.features)
+    # a thread that waits for another program could not be interrupted
+    for table in ahead(pieces) if stat.S_ISREG(data.stat().st_mode) else pieces:
         table.check_complete(find(table, needed))
         X = table.features(columns.features)
         for name in columns.features:

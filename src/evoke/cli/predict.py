@@ -12,6 +12,7 @@ from sklearn.base import is_classifier
 from evoke.cli.answers import Answers, has_targets, known_targets, score_answers, tally_of, tell
 from evoke.cli.errors import print_note
 from evoke.cli.figures import check_drawable, draw, draw_sequences
+from evoke.cli.meanwhile import behind
 from evoke.cli.model import load_model
 from evoke.cli.paths import check_targets
 from evoke.cli.pieces import NeedsAllRows, can_be_read_in_pieces, predicted_pieces
@@ -88,7 +89,7 @@ def _predict_in_pieces(
 ) -> None:
     methods = ["predict", *(["decision_function"] if decisions else [])]
     tally, why_not = tally_of(estimator), ""
-    with table_writer(out) as write:
+    with table_writer(out) as write_now, behind(write_now) as write:
         for table, names, (predicted, *values) in predicted_pieces(estimator, columns, data, form, methods):
             found = {} if columns.sequence is None else {columns.sequence: names}
             found |= _targets(predicted, columns)

@@ -207,53 +207,66 @@ def _check_no_comment(frame: Any, path: Path, row: int) -> None:
 
 
 class _Text:
-    """The text of a file in UTF-8 without the line ends after its last line, read piece by piece."""
+    """The bytes of a file, which are text in UTF-8, without the line ends after its last line, piece by piece."""
 
     def __init__(self, file: IO[bytes], path: Path):
         self._file, self._path = file, path
-        self._decoder = codecs.getincrementaldecoder("utf-8-sig")()
+        self._decoder = codecs.getincrementaldecoder("utf-8")()
         self._n_lines = 0  # before what the decoder has not seen yet
-        self._ends = ""  # held back until other text follows
-        self._peeked = ""
-        self._done = False
+        self._between = True  # characters, not within one
+        self._ends = b""  # held back until other text follows
+        self._peeked = b""
+        self._begun = self._done = False
 
-    def __iter__(self) -> Iterator[str]:  # pandas asks files for it
+    def __iter__(self) -> Iterator[bytes]:  # pandas asks files for it
         while piece := self.read():
             yield piece
 
     def peek_header(self) -> str:
         """The beginning, at least until the end of the first line and until there is text that is not blank."""
-        while "\n" not in self._peeked or not self._peeked.strip():
+        while b"\n" not in self._peeked or not self._peeked.strip():
             piece = self._next()
             if not piece:
                 break
             self._peeked += piece
-        return self._peeked
+        return self._peeked.decode(errors="ignore")  # its last character may be cut
 
-    def read(self, _size: int = -1) -> str:
+    def read(self, _size: int = -1) -> bytes:
         """The next piece, of any size; empty at the end."""
-        piece, self._peeked = self._peeked, ""
+        piece, self._peeked = self._peeked, b""
         return piece or self._next()
 
-    def _next(self) -> str:
+    def _next(self) -> bytes:
         while not self._done:
             block = self._file.read(_BLOCK)
             self._done = not block
+            self._check(block)
+            text = self._ends + block
+            if not self._begun:
+                if len(text) < len(codecs.BOM_UTF8) and not self._done:
+                    self._ends = text
+                    continue
+                text = text.removeprefix(codecs.BOM_UTF8)
+                self._begun = True
+            body = text.rstrip(b"\r\n")
+            self._ends = text[len(body) :]
+            if body:
+                return body
+        return b""
+
+    def _check(self, block: bytes) -> None:
+        """Refuse what is not UTF-8. That all is ASCII is found faster than text is decoded."""
+        if not (self._between and block.isascii()):
             try:
-                text = self._decoder.decode(block, final=self._done)
+                self._decoder.decode(block, final=self._done)
             except UnicodeDecodeError as error:
                 line = self._n_lines + error.object.count(b"\n", 0, error.start) + 1
                 raise ValueError(
                     f"{self._path} is not CSV in UTF-8: byte 0x{error.object[error.start]:02x} in line {line}; "
                     "export it as such"
                 ) from None
-            self._n_lines += block.count(b"\n")
-            text = self._ends + text
-            body = text.rstrip("\r\n")
-            self._ends = text[len(body) :]
-            if body:
-                return body
-        return ""
+            self._between = self._decoder.getstate()[0] == b""
+        self._n_lines += block.count(b"\n")
 
 
 # ---------------------------------------------------------------------- writing

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from evoke._core.lstm import finite
 from evoke._validation.arrays import FloatArray
 from evoke._validation.errors import counted, shown
 
@@ -110,7 +111,7 @@ class Table:
         kind = column.dtype.kind
         if kind in "mM":
             return "times"
-        if kind != "b" and self._as_numbers(column).notna().all():
+        if kind in "iu" or (kind != "b" and self._as_numbers(column).notna().all()):
             return "numbers"
         return "truth values" if _as_text(column).str.lower().isin(["true", "false"]).all() else "text"
 
@@ -123,6 +124,9 @@ class Table:
             A column that does not hold finite numbers, with its name, the first row and value that is not one, and
             what can be done `otherwise`.
         """
+        quick = self._finite(names)
+        if quick is not None:
+            return quick
         values = np.empty((len(self), len(names)))
         step = max(1, _AT_ONCE // len(self))
         for first in range(0, len(names), step):
@@ -131,6 +135,14 @@ class Table:
             for k, name in enumerate(some_names):
                 values[:, first + k] = self._numbers(name, otherwise) if found is None else found[:, k]
         return values
+
+    def _finite(self, names: list[str]) -> FloatArray | None:
+        """Columns that are finite floats already; None where one is not."""
+        frame = self.frame[names]
+        if any(dtype != np.float64 for dtype in frame.dtypes):
+            return None
+        values = np.ascontiguousarray(frame.to_numpy())
+        return values if finite(values) else None
 
     def _numbers_at_once(self, names: list[str]) -> FloatArray | None:
         """Columns of text that are finite numbers, many times as fast as one by one; None where one is not."""

@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from evoke._core import lstm
+from evoke._core.ensemble import ensemble
 from evoke._core.lstm import Network
 from evoke._validation.arrays import FloatArray
 from evoke.sequences.containers import Sequences
 from evoke.sequences.preparation import Preparation
 
-__all__ = ["activation_blocks", "in_order", "sequence_blocks"]
+__all__ = ["activation_blocks", "in_order", "sequence_blocks", "side_by_side"]
 
 # Steps of a block: enough that calls cost nothing, few enough that their activations stay in the cache or near it.
 BLOCK = 4096
@@ -28,15 +28,25 @@ def activation_blocks(
 
     `map_` may be that of a pool of threads.
     """
-    states: list[Any] = [None] * len(networks)
+    groups = side_by_side(networks)
+    states: list[Any] = [None] * len(groups)
     for block, inputs in preparation.blocks(X, size):
 
-        def read(network: Network, state: Any, inputs: FloatArray = inputs, offsets: Any = block.offsets) -> Any:
-            return lstm.sequences(network, inputs, offsets, state)
+        def read(group: Network, state: Any, inputs: FloatArray = inputs, offsets: Any = block.offsets) -> Any:
+            return ensemble(group, inputs, offsets, state)
 
-        found = list(map_(read, networks, states if block.continues else [None] * len(networks)))
+        found = list(map_(read, groups, states if block.continues else [None] * len(groups)))
         states = [state for _, state in found]
         yield block.rows, found[0][0] if len(found) == 1 else np.concatenate([phi for phi, _ in found], axis=1)
+
+
+def side_by_side(networks: Sequence[Network]) -> list[Network]:
+    """Networks of the same shape in populations of as many as are evaluated side by side."""
+    first = networks[0]
+    return [
+        Network(np.stack([one.genome for one in networks[k : k + first.lanes]]), first.cell, first.gate_bias)
+        for k in range(0, len(networks), first.lanes)
+    ]
 
 
 def sequence_blocks(inputs: Sequences, size: int = BLOCK) -> Iterator[tuple[slice, Sequences]]:

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evoke._core import lstm, pooled
+from evoke._core.ensemble import ensemble
 from evoke._core.lstm import Network
 from evoke._validation.arrays import FloatArray
 from evoke._validation.errors import refusal
@@ -114,10 +115,16 @@ class FittedModel:
             return [network]
         return [Network(genome, network.cell, network.gate_bias) for genome in network.genome]
 
+    @property
+    def population(self) -> Network:
+        """All networks, as a population also where there is one."""
+        network = self.network
+        genome = network.genome
+        return network if genome.ndim == 3 else Network(genome[np.newaxis], network.cell, network.gate_bias)
+
     def activations(self, inputs: Sequences) -> FloatArray:
         """Activations phi(t) of the networks (n_rows, n_cells), the paper's equation 1, one network after the other."""
-        phi = [lstm.sequences(network, inputs.rows, inputs.offsets)[0] for network in self.networks]
-        return phi[0] if len(phi) == 1 else np.concatenate(phi, axis=1)
+        return ensemble(self.population, inputs.rows, inputs.offsets)[0]
 
     # ------------------------------------------------------------------ files
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from evoke._core import lstm
+from evoke._core.ensemble import ensemble
 from evoke._validation.arrays import FloatArray, to_array, to_float
 from evoke._validation.errors import ParameterError, counted, refusal
 from evoke._validation.parameters import check_integer
@@ -21,6 +21,7 @@ from evoke.sequences.features import one_row
 __all__ = ["ClassifierStream", "SeriesStream", "Stream"]
 
 ROWS_AT_ONCE = 65536  # of steps that are repeated
+NUMBERS_AT_ONCE = 2**18  # activations of some steps, which stay in the cache until they are decided on
 MOST_REPEATS = 2**53
 
 
@@ -73,22 +74,30 @@ class Stream:
         ndarray of shape (n_steps, n_networks * n_cells)
             The paper's phi(t).
         """
-        return self._read(X, "X")[0]
+        return self._read(self._checked(X, "X"))[0]
 
-    def _read(self, X: Any, name: str) -> tuple[FloatArray, FloatArray]:
+    def _decide(self, X: Any) -> FloatArray:
+        """Decision values of the next steps."""
+        sequences, model = self._checked(X, "X"), self._model
+        n, size = len(sequences.rows), max(1, NUMBERS_AT_ONCE // model.n_read)
+        if n <= size:
+            return model.readout.decide(self._read(sequences)[1])
+        values = np.empty((n, model.n_outputs))
+        for begin in range(0, n, size):
+            rows = sequences.rows[begin : begin + size]
+            _, read = self._read(Sequences(rows, np.array([0, len(rows)]), "2d"))
+            values[begin : begin + size] = model.readout.decide(read)
+        return values
+
+    def _read(self, sequences: Sequences) -> tuple[FloatArray, FloatArray]:
         """Activations of the next steps, and what the readout reads."""
-        model, sequences = self._model, self._checked(X, name)
-        inputs = sequences
+        model, inputs = self._model, sequences
         if model.preparation is not None:
             inputs = model.preparation.apply(sequences, self._before)
             self._before = model.preparation.kept(sequences.rows, self._before)
-        found = [
-            lstm.sequences(network, inputs.rows, inputs.offsets, state)
-            for network, state in zip(model.networks, self._states, strict=True)
-        ]
-        self._states = [state for _, state in found]
+        phi, states = ensemble(model.population, inputs.rows, inputs.offsets, np.stack(self._states))
+        self._states = list(states)
         self._n_read += len(inputs.rows)
-        phi = found[0][0] if len(found) == 1 else np.concatenate([part for part, _ in found], axis=1)
         if self._so_far is not None:
             return phi, self._so_far.features(phi, inputs.rows)
         return phi, phi if model.scaling is None else model.scaling.apply(phi)
@@ -118,7 +127,7 @@ class Stream:
         ndarray of shape (n_steps,) or (n_steps, n_outputs)
             As the estimator's.
         """
-        return self._model.answer(self._model.readout.decide(self._read(X, "X")[1]))
+        return self._model.answer(self._decide(X))
 
     def step(self, x: Any) -> Any:
         """Prediction of the next step.
@@ -134,7 +143,7 @@ class Stream:
             As the estimator's.
         """
         row = one_row(x)
-        _, read = self._read(to_row("x", x)[None] if row is None else row, "x")
+        _, read = self._read(self._checked(to_row("x", x)[None] if row is None else row, "x"))
         return self._model.answer(self._model.readout.decide(read))[0]
 
 
@@ -165,7 +174,7 @@ class ClassifierStream(Stream):
         ndarray of shape (n_steps,) or (n_steps, n_outputs)
             Positive where an output says yes.
         """
-        return self._model.shape(self._model.readout.decide(self._read(X, "X")[1]))
+        return self._model.shape(self._decide(X))
 
     def repeat(self, X: Any, times: int) -> Iterator[tuple[FloatArray, int]]:
         """Decision values while the same steps are read many times in a row.
