@@ -131,6 +131,21 @@ def test_parquet_that_is_refused(here, tmp_path, columns, words):
     assert_one_line(done, 1, *words)
 
 
+@pytest.mark.parametrize("role", ["--sequence", "--target"])
+def test_parquet_whose_text_is_not_utf_8(here, tmp_path, role):
+    pyarrow = pytest.importorskip("pyarrow")
+    from pyarrow import parquet
+
+    ends = np.array([0, 1, 2, 3], np.int32)
+    buffers = [None, pyarrow.py_buffer(ends), pyarrow.py_buffer(b"a\xffb")]
+    columns = {"x": [1.0, 2.0, 3.0], "y": [1.0, 2.0, 4.0]}
+    columns["s"] = pyarrow.Array.from_buffers(pyarrow.string(), 3, buffers)
+    parquet.write_table(pyarrow.table(columns), tmp_path / "data.parquet")
+    arguments = ["--target", "s"] if role == "--target" else ["--target", "y", "--sequence", "s"]
+    done = here("fit", tmp_path / "data.parquet", *arguments, "-o", tmp_path / "a.evk")
+    assert done.returncode == 1 and "data.parquet is not a Parquet file that can be read" in done.stderr
+
+
 def test_types_and_index_of_parquet(here, tmp_path):
     pytest.importorskip("pyarrow")
     frame = pd.DataFrame(

@@ -187,6 +187,7 @@ OF_ANOTHER_KIND = {
     **dict.fromkeys([("SVMReadout", "kernel"), ("LSSVMReadout", "kernel")], "object"),
     **dict.fromkeys([("ESP", name) for name in ("weight_range", "mutation_scale", "burst_scale")], "number or list"),
     ("CMAES", "weight_range"): "number or list",
+    ("c_source", "dtype"): "mixed too",
     **{
         (who, name): "auto too"
         for who in ("EvokeClassifier", "EvokeRegressor")

@@ -110,6 +110,7 @@ def _parquet_pieces(path: Path, n_rows: int | None) -> Iterator[Any]:
             if frame is None:
                 return
             frame = frame.reset_index(drop=all(name is None for name in frame.index.names))
+            _check_text(frame)
         except (ImportError, MemoryError, OSError):
             raise
         except Exception as error:  # what a file says of its columns, above all for pandas, is read without a check
@@ -119,6 +120,15 @@ def _parquet_pieces(path: Path, n_rows: int | None) -> Iterator[Any]:
         if odd:
             raise ValueError(f"{path} has columns whose names are not text: {some(odd)}")
         yield frame
+
+
+def _check_text(frame: Any) -> None:
+    """Fails where text of Arrow is not UTF-8, which it sees only when a cell is read."""
+    import pyarrow
+
+    for _, column in frame.items():
+        if column.dtype == "str" or column.dtype == "string":
+            pyarrow.array(column).validate(full=True)
 
 
 def _batches(path: Path, n_rows: int | None) -> Iterator[Any]:
