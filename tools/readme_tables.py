@@ -435,7 +435,7 @@ def soak() -> str:
     size = record["megabytes"]
     return markdown(["what", "how often"], rows) + (
         f"\n{record['seconds'] / 60:.0f} minutes on {record['date']}, seed {record['seed']}; faults: "
-        f"{len(record['faults'])}. Memory of the process: {size['first']} MB at first, {size['largest']} MB at most, "
+        f"{'; '.join(record['faults']) or 'none'}. Memory of the process: {size['first']} MB at first, {size['largest']} MB at most, "
         f"{size['growth after the warm-up']} MB more after the warm-up. {versions(record['config'])}.\n"
     )
 
