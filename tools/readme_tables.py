@@ -436,7 +436,8 @@ def soak() -> str:
     return markdown(["what", "how often"], rows) + (
         f"\n{record['seconds'] / 60:.0f} minutes on {record['date']}, seed {record['seed']}; faults: "
         f"{'; '.join(record['faults']) or 'none'}. Memory of the process: {size['first']} MB at first, "
-        f"{size['largest']} MB at most, {size['growth after the warm-up']} MB more after the warm-up. {versions(record['config'])}.\n"
+        f"{size['largest']} MB at most, {size['growth after the warm-up']} MB more after the warm-up. "
+        f"{versions(record['config'])}.\n"
     )
 
 
