@@ -174,7 +174,7 @@ static void try_kernels(void)
     const evk_machine_rows by_rows = {
         &kernel, {numbers(n_sv * d), n_sv, d}, numbers(n_sv * n_outputs), bias, n_outputs};
     double *by_row = room(n_rows * n_outputs);
-    CALL(decide)(&by_rows, &rows, room((d + n_outputs) * L), by_row);
+    CALL(decide)(&by_rows, &rows, room((d + n_outputs) * EVK_DECIDED * L), by_row);
     KEEP(by_row, n_rows * n_outputs);
 }
 

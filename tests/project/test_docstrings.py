@@ -13,11 +13,11 @@ import pytest
 import evoke
 import evoke.svm
 
-API = Path(__file__).parents[2] / "docs" / "api" / "index.rst"
+API = "\n".join(path.read_text() for path in sorted((Path(__file__).parents[2] / "docs" / "api").glob("*.rst")))
 # Whole names of what is listed there.
 LISTED = [
     f"{module}.{name}"
-    for module, names in re.findall(r"currentmodule:: (\S+)\n(.*?)(?=\n\.\. current|\Z)", API.read_text(), re.DOTALL)
+    for module, names in re.findall(r"currentmodule:: (\S+)\n(.*?)(?=\n\.\. current|\Z)", API, re.DOTALL)
     for name in re.findall(r"^   (\w+)$", names, re.MULTILINE)
 ]
 MODULES = [module.name for module in pkgutil.walk_packages(evoke.__path__, "evoke.") if "__main__" not in module.name]
