@@ -183,6 +183,14 @@ def test_no_such_file(here, tmp_path):
     assert_one_line(here("info", tmp_path), 2, "is a directory")
 
 
+def test_the_home_folder_is_meant_by_a_tilde(here, data, model, tmp_path, monkeypatch):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("USERPROFILE", str(tmp_path))
+    done = here("predict", f"~/{model.name}", f"~/{data.name}", "--out=~/out.csv")
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "out.csv").exists()
+
+
 def test_the_manual_has_every_option():
     manual = (Path(__file__).parents[2] / "docs" / "guide" / "command_line.md").read_text(encoding="utf-8")
     sections = dict(re.findall(r"^## `evoke ([\w-]+)`\n(.*?)(?=^## )", manual, re.MULTILINE | re.DOTALL))

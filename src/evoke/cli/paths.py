@@ -34,7 +34,7 @@ class InputFile(click.Path):
             self.fail("'-' is not a file name: use /dev/stdin for stdin, ./- for a file called '-'", param, ctx)
         if value == STDIN and ctx is not None and not ctx.resilient_parsing and not os.path.exists(STDIN):
             value = _copy_of_stdin(ctx)
-        return super().convert(value, param, ctx)
+        return super().convert(os.path.expanduser(value), param, ctx)  # no shell does it in --name=~/file
 
 
 def _copy_of_stdin(ctx: click.Context) -> str:
@@ -63,7 +63,7 @@ class OutputFile(click.Path):
             self.fail("the name is empty", param, ctx)
         if value == "-":
             self.fail("'-' is not a file name: tables go to stdout anyway; use ./- for a file called '-'", param, ctx)
-        return super().convert(value, param, ctx)
+        return super().convert(os.path.expanduser(value), param, ctx)
 
 
 class TableFile(OutputFile):

@@ -13,6 +13,7 @@ import numpy as np
 
 from evoke._validation.arrays import FloatArray, to_array, to_float
 from evoke._validation.errors import refusal
+from evoke._validation.parameters import is_unicode
 from evoke._version import __version__
 from evoke.export.examples import examples_of
 from evoke.export.plan import Plan, Scale, check_range, fitted_of, plan_of
@@ -101,7 +102,7 @@ def html_page(model: Any, *, X: Any = None, symbols: Any = None, title: Any = No
     else:
         plan = plan_of(model, "a web page")
         check_range(plan, "float64")
-    if title is not None and (not isinstance(title, str) or not title.strip()):
+    if title is not None and (not isinstance(title, str) or not title.strip() or not is_unicode(title)):
         raise refusal("title", "be a text", title)
     if symbols is not None and (
         not isinstance(symbols, str) or len(symbols) != plan.n_features or len(set(symbols)) != len(symbols)
