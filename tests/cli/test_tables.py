@@ -20,6 +20,7 @@ from helpers.commands import QUICK, assert_clean, assert_one_line, csv, table
     ("a,b,a\n1,2,3\n", ["several columns with the same name: 'a'"]),
     ("a:b\n1:2\n", ["no column 'a'; it has 'a:b'"]),
     ("a,b\n1,2,3\n", ["cannot be read", "line 2"]),
+    ("a,b\n1,2,3,4,5\n1,2\n", ["cannot be read", "line 2"]), ("a,b\n1,2\n1,2,3,4\n", ["cannot be read", "line 3"]),
     ("a,b\n1\n", ["missing values: row 2 of 'b'"]),
     ('a,b\n1,2\n3,"4\n', ["cannot be read"]),
     ("a,b\n1,2\n,3\n4,\n5,NA\n", ["missing values: row 3 of 'a'; rows 4, 5 of 'b'"]),
@@ -36,7 +37,7 @@ from helpers.commands import QUICK, assert_clean, assert_one_line, csv, table
     ("a\n1\n", ["no columns besides 'a'"]),
     (b"a,b\n1,2\n1,\xe9\n", ["is not CSV in UTF-8: byte 0xe9 in line 3"]),
     ("a,b\n1,2\n".encode("utf-16"), ["is not CSV in UTF-8: byte 0xff in line 1"]),
-    (b"a,b\n1,\0\n", ["column 'b' is not numeric: row 2"]),
+    (b"a,b\n1,\0\n", ["row 2", "'b'"]),
     (gzip.compress(b"a,b\n1,2\n", mtime=0), ["is not CSV in UTF-8: byte 0x8b in line 1"]),
     (b"PK\x03\x04", ["no rows of data"]), ("\na,b\n1,2\n", ["has no header: its first line is empty"]),
 ])  # fmt: skip

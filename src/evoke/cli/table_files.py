@@ -169,15 +169,19 @@ def _csv_pieces(path: Path, form: Format, n_rows: int | None, numbers: Container
         try:
             header = next(csv.reader(StringIO(beginning, newline=""), delimiter=separator, skipinitialspace=True))
             named = [name != "" for name in header]  # row labels are written without a name; they cannot be meant
-            # all numbers are exact from pandas 3.1 on, which warns of the argument
-            old = tuple(map(int, pandas.__version__.split(".")[:2])) < (3, 1)
-            exact: dict[str, Any] = {"float_precision": "round_trip"} if old else {}
             kinds = {k: str for k, name in enumerate(header) if name not in numbers}
             empty = {k: ["", *MISSING] if name in numbers else [""] for k, name in enumerate(header)}
+            old = tuple(map(int, pandas.__version__.split(".")[:2])) < (3, 1)
+            of_old: dict[str, Any] = {}
+            if old:
+                # Numbers are exact only where that is asked for, which later ones warn of. Of the first row of a block
+                # cells beyond the header are dropped without a word: one more column shows them.
+                of_old = {"float_precision": "round_trip", "names": range(len(header) + 1), "index_col": False}
+                kinds[len(header)], empty[len(header)] = str, [""]
             # the header is a row, so that the parser counts as many cells in all rows
             with pandas.read_csv(
                 text, sep=separator, dtype=kinds, header=None, skip_blank_lines=False, skipinitialspace=True,
-                low_memory=False, iterator=True, decimal=form.decimal, na_values=empty, keep_default_na=False, **exact,
+                low_memory=False, iterator=True, decimal=form.decimal, na_values=empty, keep_default_na=False, **of_old,
             ) as reader:  # fmt: skip
                 reader.get_chunk(1)
                 row = 2
@@ -186,6 +190,8 @@ def _csv_pieces(path: Path, form: Format, n_rows: int | None, numbers: Container
                         frame = reader.read(n_rows)
                     except StopIteration:
                         break
+                    if old:
+                        _check_no_more(frame.pop(len(header)), path, row)
                     _check_no_comment(frame, path, row)
                     row += len(frame)
                     frame.columns = header
@@ -204,6 +210,14 @@ def _check_first_line(beginning: str, path: Path) -> None:
         lines[0].count(separator) != lines[1].count(separator) for separator in ",;\t|" if separator in lines[1]
     ):
         raise ValueError(f"{path} begins with a comment, and the header has to be its first line: {_NO_COMMENTS}")
+
+
+def _check_no_more(column: Any, path: Path, row: int) -> None:
+    """Refuse rows with more cells than the header, which are in the column after its last."""
+    more = column.notna().to_numpy()
+    if more.any():
+        line = row + int(more.argmax())
+        raise ValueError(f"{path} cannot be read: Expected {column.name} fields in line {line}, saw more")
 
 
 def _check_no_comment(frame: Any, path: Path, row: int) -> None:
