@@ -11,7 +11,7 @@ from numpy.random import PCG64, Generator, RandomState, SeedSequence
 
 from evoke._validation.arrays import check_dimensions, check_shape, not_finite, to_array, to_float, to_real
 from evoke._validation.errors import counted, refusal, shown
-from evoke._validation.parameters import MOST_SCALE, check_integer, check_positive, check_real, is_sequence
+from evoke._validation.parameters import MOST_SCALE, check_integer, check_positive, check_real, is_equal, is_sequence
 from evoke.bounds import Bounds
 from evoke.hall_of_fame import HallOfFame
 
@@ -285,7 +285,7 @@ class Engine(ABC):
             raise ValueError(f"state has the wrong keys: missing {missing}, unknown {unknown}")
         for name, value in self._parameters().items():
             given = to_array(state[name], f"state[{name!r}]")
-            if given.dtype.kind == "b" or not np.array_equal(given, value):
+            if given.dtype.kind == "b" or not is_equal(given, value):
                 raise ValueError(f"state[{name!r}] is {shown(state[name])}, but this object has {shown(value)}")
 
         hall = self._hall_of(state)

@@ -34,8 +34,8 @@ __all__ = [
     "check_flag", "check_flag_or_auto", "check_fraction", "check_gate_bias", "check_held_out", "check_integer",
     "check_integer_or_none", "check_lags", "check_lags_or_auto", "check_method", "check_n_jobs", "check_not_negative",
     "check_number", "check_path", "check_pool", "check_positive", "check_positive_or_none", "check_positive_or_text",
-    "check_random_state", "check_real", "check_scale", "is_sequence", "is_splitter", "is_text", "is_unicode",
-    "takes_record", "to_number",
+    "check_random_state", "check_real", "check_scale", "is_equal", "is_sequence", "is_splitter", "is_text",
+    "is_unicode", "takes_record", "to_number",
 ]  # fmt: skip
 
 
@@ -262,6 +262,14 @@ def check_path(path: Any, argument: str = "path") -> None:
         raise refusal(argument, "be a path without NUL characters", path)
     if len(name) > MOST_PATH:  # the error of the system would repeat it
         raise refusal(argument, f"be a path of at most {MOST_PATH} characters", path)
+
+
+def is_equal(one: Any, other: Any) -> bool:
+    """Whether two parameters are the same: numbers, texts, None, or arrays of them."""
+    try:
+        return np.array_equal(one, other)
+    except AttributeError:  # NumPy 2.0 compares text with numbers, and None, to something that is no array
+        return False
 
 
 def is_unicode(text: str) -> bool:

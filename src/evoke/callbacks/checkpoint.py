@@ -10,9 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
-from evoke._validation.parameters import check_flag, check_integer, is_splitter
+from evoke._validation.parameters import check_flag, check_integer, is_equal, is_splitter
 from evoke.callbacks.accompanying import going_on
 from evoke.callbacks.files import MAY_CHANGE, PathOfFit, check_path_of_fit, file_of
 from evoke.estimators.base import settled_parameters
@@ -149,7 +147,7 @@ class Checkpoint:
         ours, theirs = (settled_parameters(estimator, run.problem) for estimator in (model, saved))
         for name in sorted(set(ours) - {*MAY_CHANGE, "random_state"}):
             # what splitters give is compared with the data
-            if not all(map(is_splitter, (ours[name], theirs[name]))) and not np.array_equal(ours[name], theirs[name]):
+            if not all(map(is_splitter, (ours[name], theirs[name]))) and not is_equal(ours[name], theirs[name]):
                 raise _of_another_fit(path, f"{name}={theirs[name]!r} instead of {ours[name]!r}")
         state = saved.fitted_.run
         if state.digest != run.problem.digest:

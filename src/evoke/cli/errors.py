@@ -57,14 +57,16 @@ def few_warnings() -> Iterator[None]:
     with warnings.catch_warnings():
         warnings.simplefilter("default")
         warnings.simplefilter("ignore", ResourceWarning)  # an interrupted import leaves files open
+        for kind in (DeprecationWarning, PendingDeprecationWarning):  # of other packages, for who writes them
+            warnings.simplefilter("ignore", kind)
         warnings.filterwarnings("ignore", r"\w+(\[\d+\])? has a gap before position")  # `times_of` names the row
         warnings.showwarning = show
         try:
             yield
         finally:
-            for kind, count in counts.items():
+            for name, count in counts.items():
                 if count > 1:
-                    _say(f"{kind}: {count - 1} more of this kind")
+                    _say(f"{name}: {count - 1} more of this kind")
 
 
 @contextmanager
