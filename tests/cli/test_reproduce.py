@@ -123,6 +123,7 @@ def test_warnings_of_one_kind_are_counted(here, monkeypatch):
     def run(*arguments):
         for k in range(3):
             warnings.warn(f"trouble\nnumber {k}", RuntimeWarning, stacklevel=1)
+            warnings.warn("for who wrote a package", DeprecationWarning, stacklevel=1)
         return one(*arguments)
 
     monkeypatch.setattr(grammar, "run_anbncn", run)
