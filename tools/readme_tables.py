@@ -428,6 +428,27 @@ def fuzz() -> str:
     return markdown(head, rows) + f"\n{versions(record['config'])}.\n"
 
 
+def certificates() -> str:
+    """The search for wrong certificates of `bench/studies/certificates.py`, by language."""
+    record, rows = load("certificates"), []
+    for language in dict.fromkeys(model["language"] for model in record["models"]):
+        models = [model for model in record["models"] if model["language"] == language]
+        reached = [model["up_to"] for model in models]
+        whole, none = reached.count(2**52), reached.count(0)
+        answers = [answer for model in models for answer in model["accepted"] if answer is not None]
+        checked = [model["checked"] for model in models if model["checked"] is not None]
+        wrong = sum(False in model["accepted"] or model["checked"] is False for model in models)
+        rows.append([language, len(models), whole, len(models) - whole - none, none, f"{len(answers):,}", len(checked),
+                     wrong])  # fmt: skip
+    head = ["language", "models", "certified to 2^52", "to less", "not", "strings read", "checked",
+            "wrong certificates"]  # fmt: skip
+    machine = record["machine"]
+    return markdown(head, rows) + (
+        f"\nevoke {machine['evoke']}, Python {machine['python']}, numpy {machine['numpy']}, "
+        f"instruction set {machine['simd']}.\n"
+    )
+
+
 def soak() -> str:
     """The last long run of `tools/soak.py`."""
     record = load("soak")
@@ -442,6 +463,7 @@ def soak() -> str:
 
 
 TABLES: dict[str, Callable[[], str]] = {
+    "certificates": certificates,
     "fuzz": fuzz,
     "soak": soak,
     "platforms": platforms,

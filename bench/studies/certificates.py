@@ -121,4 +121,6 @@ def main(arguments: list[str] | None = None) -> None:
     print(f"Certified to 2^52: {reached[52]}; to less: {partly}; not at all: {reached[-1]}.")
     print(f"Wrong: {len(wrong)} {wrong or ''}")
     if options.json:
-        Path(options.json).write_text(json.dumps({"machine": describe(), "models": kept}, indent=1), encoding="utf-8")
+        models = ",\n  ".join(map(json.dumps, kept))  # one a line
+        text = f'{{\n "machine": {json.dumps(describe())},\n "models": [\n  {models}\n ]\n}}\n'
+        Path(options.json).write_text(text, encoding="utf-8")
