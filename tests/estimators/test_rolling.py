@@ -545,3 +545,12 @@ def test_mase():
         mase([1.0], [1.0, 2.0], [1.0, 2.0])
     with pytest.raises(ValueError, match="season must be from 1 to 1"):
         mase([1.0], [1.0], [1.0, 2.0], season=2)
+
+
+@pytest.mark.parametrize("name", ["history_", "best_fitness_", "n_evaluations_", "readout_"])
+def test_what_drawn_networks_do_not_have(name):
+    model = EvokeForecaster(n_cells=2, n_networks=2, random_state=0).fit(np.sin(np.arange(40) / 3))
+    assert not hasattr(model, name)
+    with pytest.raises(AttributeError, match=f"'EvokeForecaster' object has no attribute '{name}': what was fitted"):
+        getattr(model, name)
+    assert model.genome_.size > 0

@@ -78,9 +78,13 @@ class learned:
         if estimator is None:
             return self
         model = vars(estimator).get("fitted_")
-        value = None if model is None else self._get(model)
+        try:
+            value = None if model is None else self._get(model)
+        except AttributeError:  # drawn networks have no history, several have no readout of their own
+            value = None
         if value is None:
-            raise AttributeError(f"{type(estimator).__name__!r} object has no attribute {self._name!r}")
+            why = "" if model is None else ": what was fitted is of a kind that has none"
+            raise AttributeError(f"{type(estimator).__name__!r} object has no attribute {self._name!r}{why}")
         return value
 
     def __set__(self, estimator: Any, value: Any) -> None:
