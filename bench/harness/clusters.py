@@ -20,7 +20,7 @@ def ray(n_workers: int = 2):
     import ray
     from ray.util.joblib import register_ray
 
-    ray.init(num_cpus=n_workers, include_dashboard=False, log_to_driver=False, configure_logging=False)
+    ray.init("local", num_cpus=n_workers, include_dashboard=False, log_to_driver=False, configure_logging=False)
     register_ray()
     yield
     ray.shutdown()

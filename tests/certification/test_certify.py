@@ -231,6 +231,7 @@ def test_phases_that_are_none(phase):
     ("phases", [Phase(**FINE)]), ("phases", (Phase(**FINE), 3)),
     ("phases", (Phase(**FINE), Phase(**FINE | {"count": (1, 1)}))),
     ("phases", (Phase(**FINE | {"count": (150,)}), Phase(**FINE | {"count": (150,)}))),
+    ("phases", (Phase(**FINE | {"count": (1, 0)}),)), ("phases", (Phase(**FINE | {"count": (1, 1, 1, 1)}),)),
 ])  # fmt: skip
 def test_families_that_are_none(name, value):
     family = {"name": "own", "n_inputs": 2, "n_outputs": 2, "start": 0, "after_start": (0,), "phases": (Phase(**FINE),)}

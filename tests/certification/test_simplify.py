@@ -138,6 +138,8 @@ def test_what_cannot_be_simplified_is_refused(model):
     for name, value in ("n_max", 0), ("n_max", 1.5), ("max_seconds", 0), ("max_seconds", "long"):
         with pytest.raises(ParameterError, match=f"{name} must"):
             simplify(model, "anbncn", **{name: value})
+    with pytest.raises(ParameterError, match="n_max must be at most 23, as all strings of the family may have 26000"):
+        simplify(model, "anbmcn+m", n_max=24)
 
 
 @pytest.mark.parametrize("name", list(FAMILIES))

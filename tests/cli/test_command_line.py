@@ -139,6 +139,14 @@ def test_closed_stdout(arguments):
     assert_one_line(done, 1, "Error: cannot write to stdout: it is closed")
 
 
+def test_errors_are_no_data_where_stderr_is_closed(tmp_path):
+    done = subprocess.run(
+        ["sh", "-c", 'exec "$@" 2>&-', "sh", sys.executable, "-m", "evoke", "info", tmp_path / "none.evk"],
+        stdout=subprocess.PIPE, text=True, check=False,
+    )  # fmt: skip
+    assert (done.returncode, done.stdout) == (2, "")
+
+
 @pytest.fixture
 def as_stdout():
     """Puts another file in the place of file descriptor 1, as a redirection of the shell does."""

@@ -60,7 +60,7 @@ def ray_cluster():
     import ray
     from ray.util.joblib import register_ray
 
-    ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False, configure_logging=False)
+    ray.init("local", num_cpus=2, include_dashboard=False, log_to_driver=False, configure_logging=False)
     register_ray()
     try:
         yield lambda: parallel_config("ray", n_jobs=2)

@@ -7,6 +7,7 @@ import signal
 import socket
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -16,7 +17,7 @@ pytestmark = [
     pytest.mark.skipif(os.name == "nt", reason="process groups of POSIX"),
 ]  # fmt: skip
 
-ENVIRONMENT = os.environ | {"RAY_USAGE_STATS_ENABLED": "0", "RAY_AUTH_MODE": "disabled"}
+ENVIRONMENT = {"RAY_USAGE_STATS_ENABLED": "0", "RAY_AUTH_MODE": "disabled"}
 
 FIT = """
 import os
@@ -67,13 +68,22 @@ def free_port():
 
 
 @pytest.fixture
-def start(tmp_path):
-    """Starts commands that run until the test ends, with what they begin."""
-    with contextlib.ExitStack() as running:
+def start(tmp_path, monkeypatch):
+    """Starts commands that run until the test ends, with what they begin.
+
+    The folder of Ray, where other fits would look for a cluster, is its own. Names of sockets have to be short.
+    """
+    with (
+        tempfile.TemporaryDirectory(prefix="ray", ignore_cleanup_errors=True) as folder,
+        contextlib.ExitStack() as running,
+    ):
+        monkeypatch.setenv("RAY_TMPDIR", folder)
+        for name, value in ENVIRONMENT.items():
+            monkeypatch.setenv(name, value)
 
         def begin(*arguments):
             log = running.enter_context(open(tmp_path / f"{len(os.listdir(tmp_path))}.log", "w"))
-            one = subprocess.Popen(arguments, stdout=log, stderr=log, start_new_session=True, env=ENVIRONMENT)
+            one = subprocess.Popen(arguments, stdout=log, stderr=log, start_new_session=True)
 
             def stop():
                 for number in (signal.SIGTERM, signal.SIGKILL):
@@ -89,8 +99,7 @@ def start(tmp_path):
 
 def assert_fits(script, address, tmp_path):
     done = subprocess.run([sys.executable, "-c", script.replace("ADDRESS", address)],
-                          capture_output=True, text=True, timeout=240, cwd=tmp_path,
-                          env=ENVIRONMENT)  # fmt: skip
+                          capture_output=True, text=True, timeout=240, cwd=tmp_path)  # fmt: skip
     logs = "".join(path.read_text(encoding="utf-8")[-2000:] for path in sorted(tmp_path.glob("*.log")))
     assert done.returncode == 0, done.stderr + logs
     assert done.stdout.endswith("the same bits\n")

@@ -82,7 +82,7 @@ def strings():
     ({"symbols": 4}, "symbols"), ({"X": np.zeros((2, 3))}, "X"), ({"X": np.full((2, 4), np.nan)}, "X"),
     ({"X": np.zeros((0, 4))}, "X"), ({"X": np.zeros((5001, 4))}, "X"), ({"X": [["a"] * 4]}, "X"),
     ({"X": np.zeros((2, 4)), "symbols": "Sabc"}, "X"), ({"title": " "}, "title"), ({"title": 3}, "title"),
-    ({"title": "half \ud800"}, "title"),
+    ({"title": "half \ud800"}, "title"), ({"symbols": ""}, "symbols"),
 ])  # fmt: skip
 def test_what_does_not_fit_is_named(strings, arguments, name, tmp_path):
     with pytest.raises(ParameterError, match=f"^{name} must"):

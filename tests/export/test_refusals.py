@@ -8,7 +8,8 @@ from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
 
 from evoke import EvokeClassifier, EvokeForecaster, tasks
-from evoke.export import c_source, to_c, to_onnx
+from evoke.exceptions import ParameterError
+from evoke.export import c_source, to_c, to_html, to_onnx
 
 SMALL = {"n_generations": 1, "n_cells": 2, "subpopulation_size": 4, "random_state": 0}
 X, Y = tasks.anbncn(3)
@@ -143,3 +144,10 @@ def test_onnx_alone_takes_the_package(tmp_path, monkeypatch):
 def test_a_folder_that_is_not_there(tmp_path):
     with pytest.raises(OSError, match="missing"):
         to_c(EvokeClassifier(**SMALL).fit(X, Y), tmp_path / "missing" / "model.c")
+
+
+@pytest.mark.parametrize("path", [None, 1, 1.5, ["a"], b"a.c", "", "a\0b", "half \ud800"])
+@pytest.mark.parametrize("write", [to_c, to_html, to_onnx])
+def test_paths_that_are_none(write, path):
+    with pytest.raises(ParameterError, match=r"^path must be a path"):
+        write(EvokeClassifier(), path)

@@ -119,6 +119,18 @@ def test_self_tests_under_sanitizers(name, dtype, tmp_path):
 
 
 @needs_gcc
+@pytest.mark.parametrize("y, dtype", [(np.zeros(100), "float64"), (4e8 + 1e8 * np.sin(T[:100] / 4), "float32")])
+def test_what_is_allowed_is_a_number_with_a_point(y, dtype, tmp_path):
+    source = c_source(EvokeForecaster(**SMALL).fit(y), dtype=dtype)
+    allowed = re.search(r"return largest <= ([^ ]+) \?", source)[1]
+    assert "." in allowed and float(allowed) == float(f"{float(allowed):.3g}")
+    (tmp_path / "model.c").write_text(source)
+    subprocess.run(["gcc", *STRICT, "-DEVOKE_SELF_TEST", "model.c", "-o", "model"], cwd=tmp_path, check=True)
+    done = subprocess.run([tmp_path / "model"], capture_output=True, text=True, check=True)
+    assert done.stdout.endswith(f"allowed {float(allowed):.3g}\n")
+
+
+@needs_gcc
 def test_it_begins_anew(tmp_path):
     exported = InC(fitted("logarithms of seasons")[0], tmp_path)
     first = exported.read(np.zeros((15, 0)))

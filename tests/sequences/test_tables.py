@@ -139,7 +139,7 @@ def test_data_sets_of_ray():
     os.environ.update(RAY_USAGE_STATS_ENABLED="0", RAY_AUTH_MODE="disabled")
     import ray.data
 
-    ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False)
+    ray.init("local", num_cpus=2, include_dashboard=False, log_to_driver=False)
     try:
         data = ray.data.from_pandas(cut(TABLE, 30, 60, 61))
         check(from_blocks(data, "who", "label"))

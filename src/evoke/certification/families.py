@@ -20,6 +20,9 @@ __all__ = ["DYCK1", "FAMILIES", "LANGUAGES", "Brackets", "Family", "Phase", "str
 # Of a family: characters of its name, inputs and outputs, and symbols of the string whose counts are 1.
 LONGEST_NAME, MOST_SYMBOLS, MOST_IN_ROUND = 200, 1000, 200
 
+# Free counts: a proof takes about twelve times as long with one more.
+MOST_COUNTS = 3
+
 
 def _check_numbers(name: str, numbers: Any, below: int) -> None:
     """Whether these are a tuple of numbers of symbols, outputs or counts."""
@@ -138,6 +141,11 @@ class Family:
         n_counts = {len(phase.count) for phase in phases}
         if len(n_counts) != 1:
             raise refusal("phases", "have a number for each count", phases)
+        if self.n_counts > MOST_COUNTS:
+            raise refusal("phases", f"have at most {MOST_COUNTS} counts", self.n_counts)
+        for k in range(self.n_counts):
+            if not any(phase.count[k] for phase in phases):
+                raise refusal("phases", f"use each count, number {k} too", phases)
         longest = self.length_of_round
         if longest > MOST_IN_ROUND:
             raise refusal("phases", f"have at most {MOST_IN_ROUND} symbols for each count of one", longest)

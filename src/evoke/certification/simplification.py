@@ -42,6 +42,8 @@ MOST_ROUNDS = 4
 MOST_IN_READOUT = 9
 # Steps of the solver, which needs fewer where the classes can be separated.
 MOST_ITERATIONS = 2000
+# Symbols of the strings by which readouts are trained: what all counts to 100 of a language of five letters have.
+MOST_TRAINED = 26_000
 
 Change = Callable[[Draft], Iterable[Draft]]
 
@@ -143,7 +145,7 @@ def simplify(
     up_to : int, default=2**52
         As for `certify`. Where the model is certified to a smaller count, the result is to at least as much.
     n_max : int, default=10
-        The readout is trained on the strings of all counts up to this.
+        The readout is trained on the strings of all counts up to this, which may have 26,000 symbols.
     max_seconds : float or None, default=None
         When to end with what has been reached; so does Ctrl-C. What is reached in a given time is not the same in
         every call.
@@ -173,6 +175,10 @@ def simplify(
     if not isinstance(family, Family):
         raise refusal("language", "be a family of strings with counts", language)
     n_max = check_integer("n_max", n_max, 1, 100)
+    if _n_symbols(family, n_max) > MOST_TRAINED:
+        most = max(n for n in range(n_max) if _n_symbols(family, n) <= MOST_TRAINED)
+        why = f"as all strings of the family may have {MOST_TRAINED} symbols"
+        raise refusal("n_max", f"be at most {most}, {why}", n_max)
     check_positive_or_none("max_seconds", max_seconds)
     deadline = None if max_seconds is None else time.monotonic() + max_seconds
     certificate = certify(model, family, up_to)
@@ -196,6 +202,12 @@ def simplify(
     return Simplified(
         small, certificate, _size(Draft(weights, readout)), _size(kept), trials.n_tried, trials.n_proofs, finished
     )
+
+
+def _n_symbols(family: Family, n_max: int) -> int:
+    """Symbols of all strings with counts from 1 to `n_max`, those of the start included."""
+    each, others = n_max * (n_max + 1) // 2, n_max ** (family.n_counts - 1)
+    return n_max**family.n_counts + family.length_of_round * each * others
 
 
 class _Search:

@@ -151,5 +151,7 @@ class OutermostGroup(click.Group):
 
 
 def _show(error: click.ClickException) -> None:
+    if sys.stderr is None:  # closed: click would take stdout instead
+        return
     with suppress(OSError):  # a terminal that has gone
         error.show()

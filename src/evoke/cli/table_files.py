@@ -9,6 +9,7 @@ from __future__ import annotations
 import codecs
 import csv
 import json
+import re
 import tempfile
 from collections.abc import Callable, Container, Iterator
 from contextlib import contextmanager
@@ -200,6 +201,8 @@ def _csv_pieces(path: Path, form: Format, n_rows: int | None, numbers: Container
                         break
         except (csv.Error, pandas.errors.ParserError) as error:
             reason = str(error).removeprefix("Error tokenizing data. C error: ").strip()
+            if quoted := re.fullmatch(r"EOF inside string starting at row (\d+)", reason):  # they count from 0
+                reason = f"the quote that begins in row {int(quoted[1]) + 1} does not end"
             raise ValueError(f"{path} cannot be read: {reason}") from None
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from evoke._validation.arrays import FloatArray
 from evoke._validation.errors import refusal
-from evoke._validation.parameters import check_choice
+from evoke._validation.parameters import check_choice, check_path
 from evoke.export.c_parts import EXP, HEAD, LOGISTIC_AND_TANH, POOL, PROBABILITIES, ROOT, SELF_TEST, STEP
 from evoke.export.c_readout import decide, read, scale
 from evoke.export.c_rolling import rolling_source
@@ -38,7 +38,7 @@ def to_c(model: Any, path: Any, *, dtype: str = "float64", name: str = "evoke", 
     model : EvokeClassifier, EvokeRegressor or EvokeForecaster
         A fitted one.
     path : str or PathLike
-        Where the file is written, as a whole or not at all.
+        Where the file is written, as a whole or not at all; ``~`` is the home folder.
     dtype : {"float64", "float32", "mixed"}, default="float64"
         Its precision: double, float, or "mixed": the cells in float, the readout in double. Coefficients of readouts
         may be large, and then their sums are not exact in float.
@@ -67,6 +67,7 @@ def to_c(model: Any, path: Any, *, dtype: str = "float64", name: str = "evoke", 
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     to_c(model, Path(folder) / "model.c")
     """
+    check_path(path)
     source = c_source(model, dtype=dtype, name=name, X=X)
     with replacing(os.fspath(path)) as file:
         file.write(source.encode())
@@ -121,7 +122,7 @@ class _Writer:
             ROOT[self._real] if "std" in plan.pool else "", self._tables(), self._step(), self._more(),
             self._fill(
                 SELF_TEST, N_STEPS=str(len(given)), GIVEN=self._table(given),
-                EXPECTED=table(expected, "double"), ALLOWED=f"{allowed:.3g}",
+                EXPECTED=table(expected, "double"), ALLOWED=number(float(f"{allowed:.3g}"), "double"),
             ),
             "#endif\n",
         ]  # fmt: skip

@@ -58,7 +58,7 @@ class _Writer:
         padded[:, : plan.n_features] = given
         pieces.append(terms.fill(
             SELF_TEST, N_STEPS=str(len(given)), GIVEN=table(padded, terms.real), WIDTH=str(width),
-            EXPECTED=table(expected, "double"), ALLOWED=f"{allowed:.3g}",
+            EXPECTED=table(expected, "double"), ALLOWED=number(float(f"{allowed:.3g}"), "double"),
         ))  # fmt: skip
         return terms.fill("".join([*pieces, "#endif\n"]), **self._sizes())
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from evoke._validation.parameters import check_choice, check_flag
+from evoke._validation.parameters import check_choice, check_flag, check_path
 from evoke._version import __version__
 from evoke.export.onnx_graph import Graph, onnx_package
 from evoke.export.onnx_parts import activations, decisions, network_inputs, pooled_features, step_of_series
@@ -39,7 +39,7 @@ def to_onnx(model: Any, path: Any, *, dtype: str = "float64", stateful: bool = F
     model : EvokeClassifier, EvokeRegressor or EvokeForecaster
         A fitted one.
     path : str or PathLike
-        Where the file is written, as a whole or not at all.
+        Where the file is written, as a whole or not at all; ``~`` is the home folder.
     dtype : {"float64", "float32", "mixed"}, default="float64"
         Its precision; "mixed" is float32 but for the readout, whose coefficients may be large. Cells are a loop (Scan)
         of plain operators; in single precision those of ``cell="lstm"`` are the LSTM operator, which ONNX runtimes make
@@ -59,6 +59,7 @@ def to_onnx(model: Any, path: Any, *, dtype: str = "float64", stateful: bool = F
     OSError
         The file cannot be written; what was there stays.
     """
+    check_path(path)
     check_choice("dtype", dtype, ("float64", "float32", "mixed"))
     check_flag("stateful", stateful)
     fitted = fitted_of(model)

@@ -13,7 +13,7 @@ import numpy as np
 
 from evoke._validation.arrays import FloatArray, to_array, to_float
 from evoke._validation.errors import refusal
-from evoke._validation.parameters import is_unicode
+from evoke._validation.parameters import check_path, is_unicode
 from evoke._version import __version__
 from evoke.export.examples import examples_of
 from evoke.export.plan import Plan, Scale, check_range, fitted_of, plan_of
@@ -41,7 +41,7 @@ def to_html(model: Any, path: Any, *, X: Any = None, symbols: Any = None, title:
     model : EvokeClassifier, EvokeRegressor or EvokeForecaster
         A fitted one.
     path : str or PathLike
-        Where the file is written, as a whole or not at all.
+        Where the file is written, as a whole or not at all; ``~`` is the home folder.
     X : ndarray of shape (n_steps, n_features), optional
         The example: at most 5000 steps of one sequence; of a forecaster, the external inputs that follow the series of
         `fit`. By default 16 random steps, or 100 forecasts.
@@ -71,6 +71,7 @@ def to_html(model: Any, path: Any, *, X: Any = None, symbols: Any = None, title:
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     to_html(model, Path(folder) / "model.html", X=X[2], symbols="Sabc")
     """
+    check_path(path)
     page = html_page(model, X=X, symbols=symbols, title=title)
     with replacing(os.fspath(path)) as file:
         file.write(page.encode())
@@ -105,8 +106,8 @@ def html_page(model: Any, *, X: Any = None, symbols: Any = None, title: Any = No
     if title is not None and (not isinstance(title, str) or not title.strip() or not is_unicode(title)):
         raise refusal("title", "be a text", title)
     if symbols is not None and (
-        not isinstance(symbols, str) or len(symbols) != plan.n_features or len(set(symbols)) != len(symbols)
-        or not symbols.isprintable() or any(symbol.isspace() for symbol in symbols)
+        not isinstance(symbols, str) or not symbols or len(symbols) != plan.n_features
+        or len(set(symbols)) != len(symbols) or not symbols.isprintable() or any(symbol.isspace() for symbol in symbols)
     ):  # fmt: skip
         raise refusal("symbols", f"be one text of {plan.n_features} different characters without spaces", symbols)
     if isinstance(plan, RollingPlan):
