@@ -9,9 +9,10 @@ from typing import Any
 from evoke._validation.arrays import FloatArray
 from evoke._validation.errors import refusal
 from evoke._validation.parameters import check_choice, check_path
-from evoke.export.c_parts import EXP, HEAD, LOGISTIC_AND_TANH, POOL, PROBABILITIES, ROOT, SELF_TEST, STEP
+from evoke.export.c_parts import EXP, HEAD, LOGISTIC_AND_TANH, POOL, PROBABILITIES, ROOT, STEP
 from evoke.export.c_readout import decide, read, scale
 from evoke.export.c_rolling import rolling_source
+from evoke.export.c_self_test import self_test
 from evoke.export.c_text import MOST_NAMED, PRECISIONS, Terms, check_labels, in_comment, label, number, table
 from evoke.export.examples import examples_of
 from evoke.export.plan import Plan, check_range, fitted_of, plan_of
@@ -120,11 +121,7 @@ class _Writer:
         pieces = [
             self._head(), EXP[self._real], self._exp_of_readout(), LOGISTIC_AND_TANH,
             ROOT[self._real] if "std" in plan.pool else "", self._tables(), self._step(), self._more(),
-            self._fill(
-                SELF_TEST, N_STEPS=str(len(given)), GIVEN=self._table(given),
-                EXPECTED=table(expected, "double"), ALLOWED=number(float(f"{allowed:.3g}"), "double"),
-            ),
-            "#endif\n",
+            self_test(self._terms, "reset", given, expected, allowed), "#endif\n",
         ]  # fmt: skip
         return self._fill("".join(pieces))
 

@@ -14,10 +14,10 @@ from evoke.export.c_rolling_parts import (
     MEMBERS,
     NAIVE,
     RUNS,
-    SELF_TEST,
     STEP,
 )
-from evoke.export.c_text import MOST_NAMED, Terms, in_comment, number, table
+from evoke.export.c_self_test import self_test
+from evoke.export.c_text import MOST_NAMED, Terms, in_comment, number
 from evoke.export.plan import Machine
 from evoke.export.rolling_plan import Member, RollingPlan
 from evoke.forecasting.reach import LEAVES, MOST_GROWTH
@@ -56,10 +56,7 @@ class _Writer:
         width = max(1, plan.n_features)
         padded = np.zeros((len(given), width))
         padded[:, : plan.n_features] = given
-        pieces.append(terms.fill(
-            SELF_TEST, N_STEPS=str(len(given)), GIVEN=table(padded, terms.real), WIDTH=str(width),
-            EXPECTED=table(expected, "double"), ALLOWED=number(float(f"{allowed:.3g}"), "double"),
-        ))  # fmt: skip
+        pieces.append(self_test(terms, "resume", padded, expected, allowed))
         return terms.fill("".join([*pieces, "#endif\n"]), **self._sizes())
 
     def _sizes(self) -> dict[str, str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["ADD", "EXP_OF_VALUES", "FUNCTIONS", "HEAD", "MEMBERS", "NAIVE", "RUNS", "SELF_TEST", "STEP"]
+__all__ = ["ADD", "EXP_OF_VALUES", "FUNCTIONS", "HEAD", "MEMBERS", "NAIVE", "RUNS", "STEP"]
 
 HEAD = """\
 /* @WORDS@.
@@ -285,35 +285,4 @@ void @n@_step(@n@_state *state, const @n@_real *x, @n@_value *values)
         values[o] = (mean < sum->least ? sum->least : mean) * factors[0][o] * factors[1][o];
     }
 }
-"""
-
-SELF_TEST = """
-#ifdef @N@_SELF_TEST
-#include <stdio.h>
-
-enum { N_STEPS = @N_STEPS@ };
-static const @n@_real given[N_STEPS][@WIDTH@] = @GIVEN@;
-static const double expected[N_STEPS][@N@_N_OUTPUTS] = @EXPECTED@;
-
-/* The largest difference from what the model says. */
-int main(void)
-{
-    static @n@_state state;
-    @n@_value values[@N@_N_OUTPUTS];
-    double largest = 0.0;
-    for (int repeat = 0; repeat < 2; repeat++) {
-        @n@_resume(&state);
-        for (int t = 0; t < N_STEPS; t++) {
-            @n@_step(&state, given[t], values);
-            for (int o = 0; o < @N@_N_OUTPUTS; o++) {
-                const double difference = (double)values[o] - expected[t][o];
-                const double size = difference < 0.0 ? -difference : difference;
-                largest = size > largest || size != size ? size : largest; /* NaN is kept */
-            }
-        }
-    }
-    printf("largest difference %.3g, allowed %.3g\\n", largest, @ALLOWED@);
-    return largest <= @ALLOWED@ ? 0 : 1;
-}
-#endif
 """
