@@ -14,15 +14,19 @@ interrupts   a child in a fit gets Ctrl-C: it saves what it has, which can be lo
 After the warm-up, a tenth of the time, the memory of this process may grow by 5 MB at most, and no file or thread may
 be left. Exit status 1 where something failed. Needs Linux.
 
-glibc gives threads arenas of their own, up to eight a core, of which each grows for an hour or so to the most that it
-has ever held, though what is in use stays the same. That would be taken for growth, so the soak has one arena.
+glibc gives threads arenas of their own, up to eight a core, each of which keeps what it has once held, and of what is
+free it gives back only the end. That is no growth of evoke: the soak has one arena, and memory is measured after glibc
+has given back what is free. What is in use by then is in the record too.
 """
 
 from __future__ import annotations
 
 import argparse
+import ctypes
+import gc
 import hashlib
 import json
+import math
 import mmap
 import os
 import resource
@@ -49,6 +53,7 @@ import evoke
 from evoke import EvokeClassifier
 from evoke.callbacks import Checkpoint
 
+LIBC = ctypes.CDLL(None)
 MOST_GROWTH = 5.0  # MB
 SEEDS = range(4)
 TINY: dict[str, Any] = dict(n_cells=3, n_generations=12, subpopulation_size=6, n_trials=2)
@@ -76,9 +81,27 @@ def digest_of_fit(seed: int) -> str:
 
 
 def megabytes() -> float:
-    """Of this process, in memory."""
+    """Of this process, in memory, but for what is free."""
+    gc.collect()
+    if hasattr(LIBC, "malloc_trim"):  # glibc
+        LIBC.malloc_trim(0)
     with open("/proc/self/statm") as file:
         return int(file.read().split()[1]) * resource.getpagesize() / 1e6
+
+
+def in_use() -> float:
+    """Megabytes that were asked of the C library and not given back; what Python's objects take beside is not in it."""
+    if not hasattr(LIBC, "mallinfo2"):  # from glibc 2.33 on
+        return float("nan")
+    LIBC.mallinfo2.restype = _Mallinfo2
+    found = LIBC.mallinfo2()  # of the one arena
+    return (found.uordblks + found.hblkhd) / 1e6
+
+
+class _Mallinfo2(ctypes.Structure):
+    _fields_ = [(name, ctypes.c_size_t) for name in (
+        "arena", "ordblks", "smblks", "hblks", "hblkhd", "usmblks", "fsmblks", "uordblks", "fordblks", "keepcost"
+    )]  # fmt: skip
 
 
 def growth(sizes: list[float]) -> float:
@@ -264,7 +287,7 @@ class Soak:
 
 def soak(seconds: float, seed: int) -> dict[str, Any]:
     """The record of that many seconds."""
-    faults, sizes, began = [], [], time.monotonic()
+    faults, sizes, used, began = [], [], [], time.monotonic()
     with tempfile.TemporaryDirectory() as folder:
         work = Soak(Path(folder), seed)
         work.round()
@@ -278,10 +301,12 @@ def soak(seconds: float, seed: int) -> dict[str, Any]:
                 if len(faults) == 10:
                     break
             sizes.append(megabytes())
+            used.append(in_use())
             passed = time.monotonic() - began
             if passed - said > 60:
                 said = passed
-                print(f"  {passed:.0f} s, round {work.counts['rounds']}, {sizes[-1]:.1f} MB", flush=True)
+                print(f"  {passed:.0f} s, round {work.counts['rounds']}, {sizes[-1]:.2f} MB, {used[-1]:.3f} MB in use",
+                      flush=True)  # fmt: skip
         more_files = len(os.listdir("/proc/self/fd")) - n_files
         more_threads = threading.active_count() - n_threads
     grown = growth(sizes)
@@ -293,7 +318,8 @@ def soak(seconds: float, seed: int) -> dict[str, Any]:
         "seconds": round(time.monotonic() - began), "seed": seed, "date": date.today().isoformat(),
         "counts": dict(work.counts), "faults": faults,
         "megabytes": {"first": round(sizes[0], 1), "largest": round(max(sizes), 1), "last": round(sizes[-1], 1),
-                      "growth after the warm-up": round(grown, 1)},
+                      "growth after the warm-up": round(grown, 1),
+                      "growth of what is in use": None if math.isnan(used[0]) else round(growth(used), 3)},
         "config": evoke.show_config(mode="dict"),
     }  # fmt: skip
 
