@@ -1,6 +1,7 @@
 """evoke fit, predict, generate and info do what the library does, and say what they did."""
 
 import json
+import re
 import signal
 import subprocess
 import sys
@@ -97,6 +98,16 @@ def test_intervals(here, series, tmp_path):
     done = here("fit", series, "--target", "y", "--task", "forecast", *QUICK, "-o", out)
     assert done.returncode == 0
     assert_one_line(here("generate", out, "--steps", 5, "--interval", 0.8), 2, "--interval", "validation=rolling")
+
+
+def test_the_errors_are_those_of_the_fitness(here, data, tmp_path):
+    """Generations that see ever more steps have fitnesses that cannot be compared."""
+    done = here("fit", data, "--target", "side", "--sequence", "walk", "--features", "step", "-p", "readout=landmarks",
+                "-p", "n_generations=4", "-p", "subpopulation_size=4", "-p", "fit_samples=20", "-o", tmp_path / "a.evk")
+    assert done.returncode == 0, done.stderr
+    line = next(line for line in done.stdout.splitlines() if line.startswith("fitness "))
+    fitness, *parts = map(float, re.findall(r"\d[\d.e+-]*", line))
+    assert not parts or sum(parts) == pytest.approx(fitness, rel=1e-5)
 
 
 def test_one_generation_is_one(here, data, tmp_path):

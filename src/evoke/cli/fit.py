@@ -187,11 +187,14 @@ def _summary(model: Any, table: Table, columns: Columns, groups: RowGroups) -> s
     if not hasattr(model, "history_"):
         n = len(model.fitted_.networks)
         return f"{_learned(model, table, columns, groups)}{n} networks, none of them evolved\n"
-    best = min(model.history_, key=lambda record: record["generation_best"])
+    # a sum over the steps that a generation sees: that of another generation may be of fewer
+    best = next((record for record in model.history_ if record["generation_best"] == model.best_fitness_), None)
+    parts = "" if best is None else (
+        f": training error {best['train_error']:.6g}, validation error {best['validation_error']:.6g}"
+    )
     return (
         f"{_learned(model, table, columns, groups)}"
-        f"fitness {model.best_fitness_:.6g}: training error {best['train_error']:.6g}, "
-        f"validation error {best['validation_error']:.6g}\n"
+        f"fitness {model.best_fitness_:.6g}{parts}\n"
         f"{counted(len(model.history_), 'generation')}, {counted(model.n_evaluations_, 'network')}\n"
     )
 

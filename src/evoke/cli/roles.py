@@ -145,7 +145,8 @@ def choose_columns(
     if not features and all_others:
         chosen = [name for name in table.columns if name not in taken]
         if not chosen:
-            raise ValueError(f"{table.name} has no columns besides {quoted(taken)}, so there are no features")
+            raise ValueError(f"{table.name} has no columns besides {quoted(taken)}, so there are no features; "
+                             "a series is continued with --task forecast")
     return Columns(targets, chosen, sequence, time=time)
 
 
