@@ -60,7 +60,7 @@ def generate_series(
     if interval is not None and hasattr(estimator, "history_"):
         raise click.UsageError(
             f"--interval needs a forecaster that knows its errors, but {model} evolved one network: make it with "
-            "-p validation=rolling"
+            "-p validation=rolling, without parameters of the evolution"
         )
     if bool(columns.features) != (inputs is not None):
         need = f"needs --inputs with {some(columns.features)}" if columns.features else "has no external inputs"
