@@ -15,8 +15,8 @@ After the warm-up, a tenth of the time, the memory of this process may grow by 5
 be left. Exit status 1 where something failed. Needs Linux.
 
 glibc gives threads arenas of their own, up to eight a core, each of which keeps what it has once held, and of what is
-free it gives back only the end. Neither is growth of what evoke holds: the soak has one arena, and memory is measured after glibc
-has given back what is free. What is in use by then is in the record too.
+free it gives back only the end. Neither is growth of what evoke holds: the soak has one arena, and memory is measured
+after glibc has given back what is free. What is in use by then is in the record too.
 """
 
 from __future__ import annotations
